@@ -1,0 +1,1 @@
+"""The hardware catalog: YAML files to frozen records with sources."""

@@ -1,0 +1,1 @@
+"""Closed forms: pure functions on SI floats and numpy arrays."""

@@ -1,0 +1,14 @@
+"""The array type of the closed forms."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numeric: TypeAlias = Any
+"""A float, an int or an array of them; closed forms broadcast over all of them."""
+
+Array: TypeAlias = NDArray[np.float64]
+"""What the engine hands around: float64, shape (plans, 1) or (plans, stages)."""

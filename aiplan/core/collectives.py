@@ -1,0 +1,286 @@
+"""Time of collective operations, alpha-beta models.
+
+`nbytes` is the full buffer: what each rank holds before an all-reduce or all-to-all, and the whole tensor for an
+all-gather or a reduce-scatter, as nccl-tests define it. One rank, or no bytes, takes no time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aiplan.core.formula import closed_form
+
+if TYPE_CHECKING:
+    from aiplan.core.arrays import Numeric
+
+
+@closed_form
+def ring_all_reduce_time(nbytes: Numeric, ranks: Numeric, bandwidth: Numeric, latency: Numeric) -> Numeric:
+    """Time of a ring all-reduce.
+
+    t = 2 (p - 1) (n / (p b) + a)
+
+    Parameters
+    ----------
+    nbytes : numeric
+        Buffer per rank n. [B]
+    ranks : numeric
+        Number of ranks p, at least 1. [-]
+    bandwidth : numeric
+        Per-rank, one-way b. [B/s]
+    latency : numeric
+        Per step a. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    p = 1 gives 0. No protocol overhead, no contention.
+
+    Examples
+    --------
+    >>> float(ring_all_reduce_time(8e9, 8, 50e9, 0.0))
+    0.28
+
+    References
+    ----------
+    .. [1] Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 69, 2009.
+       https://doi.org/10.1016/j.jpdc.2008.09.002
+    """
+    return 2.0 * (ranks - 1.0) * (nbytes / (ranks * bandwidth) + latency)
+
+
+@closed_form
+def tree_all_reduce_time(nbytes: Numeric, ranks: Numeric, bandwidth: Numeric, latency: Numeric) -> Numeric:
+    """Time of a pipelined double-binary-tree all-reduce.
+
+    t = 2 n (p > 1) / b + 2 ceil(log2 p) a
+
+    Parameters
+    ----------
+    nbytes : numeric
+        Buffer per rank n. [B]
+    ranks : numeric
+        Number of ranks p, at least 1. [-]
+    bandwidth : numeric
+        Per-rank, one-way b. [B/s]
+    latency : numeric
+        Per level a. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    p = 1 gives 0. The pipeline is taken as filled: an optimum for long messages.
+
+    References
+    ----------
+    .. [1] Sanders, Speck and Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
+       Parallel Computing 35, 2009. https://doi.org/10.1016/j.parco.2009.09.001
+    """
+    several = np.asarray(ranks) > 1
+    return np.where(several, 2.0 * nbytes / bandwidth + 2.0 * np.ceil(np.log2(np.maximum(ranks, 1.0))) * latency, 0.0)
+
+
+@closed_form
+def ring_all_gather_time(nbytes: Numeric, ranks: Numeric, bandwidth: Numeric, latency: Numeric) -> Numeric:
+    """Time of a ring all-gather, or of a ring reduce-scatter, which is its mirror image.
+
+    t = (p - 1) (n / (p b) + a)
+
+    Parameters
+    ----------
+    nbytes : numeric
+        Whole tensor n. [B]
+    ranks : numeric
+        Number of ranks p, at least 1. [-]
+    bandwidth : numeric
+        Per-rank, one-way b. [B/s]
+    latency : numeric
+        Per step a. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    p = 1 gives 0.
+
+    References
+    ----------
+    .. [1] Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH",
+       IJHPCA 19(1), 2005. https://doi.org/10.1177/1094342005051521
+    """
+    return (ranks - 1.0) * (nbytes / (ranks * bandwidth) + latency)
+
+
+@closed_form
+def all_to_all_time(
+    nbytes: Numeric, ranks: Numeric, local_ranks: Numeric, inside: Numeric, outside: Numeric, latency: Numeric
+) -> Numeric:
+    """Time of a pairwise all-to-all over nodes: the slower of what stays inside a node and what leaves it.
+
+    t = max(n (g - 1) / (p b_in), n (p - g) / (p b_out)) + (p - 1) a
+
+    Parameters
+    ----------
+    nbytes : numeric
+        Send buffer per rank n. [B]
+    ranks : numeric
+        Number of ranks p, at least 1. [-]
+    local_ranks : numeric
+        Ranks g of the group in one node. [-]
+    inside : numeric
+        Per-rank, one-way bandwidth b_in inside the node. [B/s]
+    outside : numeric
+        Per-rank, one-way bandwidth b_out between nodes. [B/s]
+    latency : numeric
+        Per message a. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    p = 1 gives 0. Even spread of bytes over ranks; imbalance multiplies n.
+
+    References
+    ----------
+    .. [1] Bruck et al., "Efficient algorithms for all-to-all communications in multiport message-passing systems",
+       IEEE TPDS 8(11), 1997. https://doi.org/10.1109/71.642949
+    """
+    stays = nbytes * (local_ranks - 1.0) / (ranks * inside)
+    leaves = nbytes * (ranks - local_ranks) / (ranks * outside)
+    return np.maximum(stays, leaves) + (ranks - 1.0) * latency
+
+
+@closed_form
+def send_time(nbytes: Numeric, bandwidth: Numeric, latency: Numeric) -> Numeric:
+    """Time of a point-to-point message.
+
+    t = n / b + a
+
+    Parameters
+    ----------
+    nbytes : numeric
+        Message n. [B]
+    bandwidth : numeric
+        One-way b. [B/s]
+    latency : numeric
+        Per message a. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    Hockney's model: no protocol switch.
+
+    References
+    ----------
+    .. [1] Hockney, "The communication challenge for MPP: Intel Paragon and Meiko CS-2", Parallel Computing 20, 1994.
+       https://doi.org/10.1016/S0167-8191(06)80021-9
+    """
+    return nbytes / bandwidth + latency
+
+
+@closed_form
+def broadcast_volume(nbytes: Numeric, ranks: Numeric) -> Numeric:
+    """Bytes that all ranks together receive in a broadcast, whatever the tree.
+
+    V = n (p - 1)
+
+    Parameters
+    ----------
+    nbytes : numeric
+        Message n. [B]
+    ranks : numeric
+        Number of ranks p, at least 1. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [B]
+
+    Notes
+    -----
+    Without multicast in the network.
+
+    References
+    ----------
+    .. [1] Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH",
+       IJHPCA 19(1), 2005. https://doi.org/10.1177/1094342005051521
+    """
+    return nbytes * (ranks - 1.0)
+
+
+@closed_form
+def binomial_tree_depth(ranks: Numeric) -> Numeric:
+    """Rounds of a binomial tree.
+
+    d = ceil(log2 p)
+
+    Parameters
+    ----------
+    ranks : numeric
+        Number of ranks p, at least 1. [-]
+
+    Returns
+    -------
+    numeric
+        Shape of the input. [-]
+
+    Notes
+    -----
+    p = 1 gives 0.
+
+    References
+    ----------
+    .. [1] Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH",
+       IJHPCA 19(1), 2005. https://doi.org/10.1177/1094342005051521
+    """
+    return np.ceil(np.log2(np.maximum(ranks, 1.0)))
+
+
+@closed_form
+def ring_all_reduce_volume(nbytes: Numeric, ranks: Numeric) -> Numeric:
+    """Bytes that each rank sends in a ring all-reduce.
+
+    V = 2 (p - 1) n / p
+
+    Parameters
+    ----------
+    nbytes : numeric
+        Buffer per rank n. [B]
+    ranks : numeric
+        Number of ranks p, at least 1. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [B]
+
+    Notes
+    -----
+    Tends to 2 n; no algorithm without in-network reduction sends less.
+
+    References
+    ----------
+    .. [1] Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 69, 2009.
+       https://doi.org/10.1016/j.jpdc.2008.09.002
+    """
+    return 2.0 * (ranks - 1.0) * nbytes / ranks

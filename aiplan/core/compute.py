@@ -1,0 +1,220 @@
+"""Time of kernels on one accelerator: matrix multiplications, attention, memory-bound passes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aiplan.core.formula import closed_form
+
+if TYPE_CHECKING:
+    from aiplan.core.arrays import Numeric
+
+TILES = ((256, 128), (128, 256), (128, 128))
+"""Output tiles (rows, columns) of the large matmul kernels that vendor libraries choose from."""
+
+
+@closed_form
+def tile_utilisation(rows: Numeric, columns: Numeric, multiprocessors: Numeric, groups: Numeric = 1.0) -> Numeric:
+    """Share of a matmul kernel's work that is useful, for the best of the usual output tiles.
+
+    u = max over tiles (g m n) / (waves p x tile area), waves = ceil(g ceil(m / t_m) ceil(n / t_n) / p)
+
+    Parameters
+    ----------
+    rows : numeric
+        Rows m of the result. [-]
+    columns : numeric
+        Columns n of the result. [-]
+    multiprocessors : numeric
+        Multiprocessors p that take a tile each; 0 means unknown (no wave effect). [-]
+    groups : numeric
+        Equal matmuls g in one launch: attention heads, experts. [-]
+
+    Returns
+    -------
+    numeric
+        Utilisation in (0, 1], broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    Libraries that split the inner dimension (stream-K) do better on small results; the last wave is blended with
+    the ideal (half each) for that reason.
+
+    References
+    ----------
+    .. [1] NVIDIA, "Matrix Multiplication Background User's Guide".
+       https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html
+    """
+    best = np.zeros(())
+    for tile_rows, tile_columns in TILES:
+        tiles = groups * np.ceil(rows / tile_rows) * np.ceil(columns / tile_columns)
+        padded = tiles * (tile_rows * tile_columns)
+        waves = np.ceil(tiles / np.maximum(multiprocessors, 1.0))
+        wave_fill = np.where(np.asarray(multiprocessors) > 0, tiles / (waves * np.maximum(multiprocessors, 1.0)), 1.0)
+        smoothed = 2.0 / (1.0 / wave_fill + 1.0)
+        best = np.maximum(best, groups * rows * columns / padded * smoothed)
+    return best
+
+
+@closed_form
+def matmul_time(
+    rows: Numeric,
+    columns: Numeric,
+    inner: Numeric,
+    peak: Numeric,
+    fraction: Numeric,
+    utilisation: Numeric,
+    element_bytes: Numeric,
+    bandwidth: Numeric,
+    launch: Numeric,
+    groups: Numeric = 1.0,
+) -> Numeric:
+    """Time of one matrix multiplication, or of g equal ones in one launch, roofline with tile losses.
+
+    t = max(2 g m n k / (F f u), e g (m k + k n + m n) / B) + t_l
+
+    Parameters
+    ----------
+    rows : numeric
+        Rows m of the result. [-]
+    columns : numeric
+        Columns n of the result. [-]
+    inner : numeric
+        Inner dimension k. [-]
+    peak : numeric
+        Dense peak F of the data type. [FLOP/s]
+    fraction : numeric
+        Share f of the peak that a long, well-shaped matmul sustains. [-]
+    utilisation : numeric
+        Share u of the work in tiles that is useful. [-]
+    element_bytes : numeric
+        Bytes e of one element. [B]
+    bandwidth : numeric
+        Memory bandwidth B that kernels reach. [B/s]
+    launch : numeric
+        Time t_l to start the kernel that nothing hides. [s]
+    groups : numeric
+        Equal matmuls g in one launch: attention heads, experts. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    A size of 0 costs the launch only. Operands are read once; a cache that is too small for that is part of f.
+
+    References
+    ----------
+    .. [1] Williams et al., "Roofline: An Insightful Visual Performance Model", CACM 52(4), 2009.
+       https://doi.org/10.1145/1498765.1498785
+    """
+    arithmetic = 2.0 * groups * rows * columns * inner / (peak * fraction * np.maximum(utilisation, 1e-9))
+    traffic = element_bytes * groups * (rows * inner + inner * columns + rows * columns) / bandwidth
+    return np.maximum(arithmetic, traffic) + launch
+
+
+@closed_form
+def attention_time(
+    flops: Numeric, peak: Numeric, fraction: Numeric, nbytes: Numeric, bandwidth: Numeric, launch: Numeric
+) -> Numeric:
+    """Time of a fused attention kernel.
+
+    t = max(F_a / (F f), n / B) + t_l
+
+    Parameters
+    ----------
+    flops : numeric
+        Operations F_a of scores and weighted values. [FLOP]
+    peak : numeric
+        Dense peak F of the data type. [FLOP/s]
+    fraction : numeric
+        Share f of the peak that the kernel reaches on long sequences. [-]
+    nbytes : numeric
+        Bytes n read and written: queries, keys, values and result. [B]
+    bandwidth : numeric
+        Memory bandwidth B that kernels reach. [B/s]
+    launch : numeric
+        Time t_l to start the kernel. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    The score matrix never leaves the chip. Short sequences reach less than f.
+
+    References
+    ----------
+    .. [1] Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023.
+       https://arxiv.org/abs/2307.08691
+    """
+    return np.maximum(flops / (peak * fraction), nbytes / bandwidth) + launch
+
+
+@closed_form
+def memory_bound_time(nbytes: Numeric, bandwidth: Numeric, kernels: Numeric, launch: Numeric) -> Numeric:
+    """Time of kernels that only move bytes: norms, activations, softmax, residuals, optimizers.
+
+    t = n / B + c t_l
+
+    Parameters
+    ----------
+    nbytes : numeric
+        Bytes n read and written. [B]
+    bandwidth : numeric
+        Memory bandwidth B that kernels reach. [B/s]
+    kernels : numeric
+        Kernels c that are started. [-]
+    launch : numeric
+        Time t_l to start each. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    Arithmetic is taken as free.
+
+    References
+    ----------
+    .. [1] Ivanov et al., "Data Movement Is All You Need", MLSys 2021. https://arxiv.org/abs/2007.00072
+    """
+    return nbytes / bandwidth + kernels * launch
+
+
+@closed_form
+def achieved(rate: Numeric, fraction: Numeric) -> Numeric:
+    """Rate that is reached out of a rate that is printed.
+
+    b = B f
+
+    Parameters
+    ----------
+    rate : numeric
+        Peak rate B, of a memory or of a wire. [B/s]
+    fraction : numeric
+        Share f that long transfers reach. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [B/s]
+
+    Notes
+    -----
+    Start-up costs are not part of f.
+
+    References
+    ----------
+    .. [1] McCalpin, "STREAM: Sustainable Memory Bandwidth in High Performance Computers".
+       https://www.cs.virginia.edu/stream/
+    """
+    return rate * fraction

@@ -1,0 +1,70 @@
+"""How a record's fields are declared once: dimension, default, bounds, doc; positions and errors.
+
+Read in this order: `source` (text to nodes with positions), `fields` (declaring), `build` (nodes to records),
+`patch` (changes from the command line), `diagnostics` and `codes` (findings), `schema` and `docs` (other
+views of the same declarations).
+"""
+
+from aiplan.declare.build import Origin, OriginKind, Origins, build
+from aiplan.declare.codes import CODES, Code
+from aiplan.declare.diagnostics import Diagnostic, Diagnostics, InputError, Mark, render
+from aiplan.declare.docs import DocRow, rows
+from aiplan.declare.fields import (
+    REQUIRED,
+    choice,
+    declared,
+    either,
+    flag,
+    integer,
+    listing,
+    mapping,
+    number,
+    quantity,
+    quantity_range,
+    record,
+    records,
+    text,
+)
+from aiplan.declare.patch import parse_assignment, parse_variation, set_value
+from aiplan.declare.schema import json_schema
+from aiplan.declare.source import Mapping, Node, Scalar, Sequence, read, read_file
+
+__all__ = [
+    "CODES",
+    "REQUIRED",
+    "Code",
+    "Diagnostic",
+    "Diagnostics",
+    "DocRow",
+    "InputError",
+    "Mapping",
+    "Mark",
+    "Node",
+    "Origin",
+    "OriginKind",
+    "Origins",
+    "Scalar",
+    "Sequence",
+    "build",
+    "choice",
+    "declared",
+    "either",
+    "flag",
+    "integer",
+    "json_schema",
+    "listing",
+    "mapping",
+    "number",
+    "parse_assignment",
+    "parse_variation",
+    "quantity",
+    "quantity_range",
+    "read",
+    "read_file",
+    "record",
+    "records",
+    "render",
+    "rows",
+    "set_value",
+    "text",
+]

@@ -1,0 +1,91 @@
+"""The codes of every diagnostic, one row each: they are an interface and are never reused.
+
+AIP1xx is about the file and its values, AIP2xx about the catalog, AIP3xx about plan and workload.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Code(NamedTuple):
+    """One kind of bad input: its code, the short name of the bad thing, and one sentence on why it is bad."""
+
+    code: str
+    name: str
+    explanation: str
+
+
+_ROWS = (
+    # The file and its values
+    Code(
+        "AIP101",
+        "yaml-syntax",
+        "The text is not valid YAML from the marked place on, so nothing can be read.",
+    ),
+    Code("AIP102", "wrong-unit", "The value has no unit, an unknown unit, or a unit of another dimension."),
+    Code(
+        "AIP103",
+        "wrong-type",
+        "The value has another form than the field takes, for example text for a number.",
+    ),
+    Code("AIP104", "unknown-key", "The key is not known here, and a key that is ignored would mislead."),
+    Code("AIP105", "duplicate-key", "The same key is given twice, so one of the two values would be lost."),
+    Code("AIP106", "missing-key", "A key without a default is not given."),
+    Code("AIP107", "out-of-bounds", "The value lies outside the range in which the field has a meaning."),
+    Code("AIP108", "unknown-choice", "The value is not one of the names the field takes."),
+    Code(
+        "AIP109",
+        "ambiguous-value",
+        "Some YAML readers take this text for a truth value or a number, others do not.",
+    ),
+    Code("AIP110", "merge-conflict", "The file holds the markers of an unfinished merge."),
+    Code("AIP111", "tab-indentation", "The line is indented with a tab, which YAML does not allow."),
+    Code(
+        "AIP112",
+        "yaml-indirection",
+        "Anchors, aliases, merge keys, tags and several documents are not accepted.",
+    ),
+    Code("AIP113", "unreadable-file", "The file cannot be opened, or it is not UTF-8 text."),
+    Code("AIP114", "empty-file", "The file holds no values."),
+    Code(
+        "AIP115",
+        "bad-option-path",
+        "The path or the values of --set or --vary cannot be applied to the file.",
+    ),
+    Code(
+        "AIP116",
+        "schema-version",
+        "The file is written for a version of the format that this program does not read.",
+    ),
+    Code("AIP117", "not-modelled", "The value is meaningful, but no model for it exists yet."),
+    # The catalog
+    Code("AIP201", "unknown-catalog-id", "No catalog entry has this name."),
+    Code("AIP202", "inconsistent-entry", "The values of a catalog entry contradict each other."),
+    Code(
+        "AIP203",
+        "unsupported-by-device",
+        "The device has no figure for what is asked, for example no peak for a dtype.",
+    ),
+    # The plan and the workload
+    Code("AIP301", "world-size", "The product of the parallel sizes is not the number of accelerators."),
+    Code("AIP302", "attention-heads", "The attention heads do not divide evenly."),
+    Code("AIP303", "key-value-heads", "The key-value heads do not divide evenly."),
+    Code("AIP304", "feed-forward-width", "The feed-forward width does not divide evenly."),
+    Code("AIP305", "pipeline-stages", "The layers do not divide evenly over the pipeline stages."),
+    Code("AIP306", "batch-size", "The global batch is not a whole number of micro-batches per replica."),
+    Code(
+        "AIP307", "interleave", "The interleaved schedule does not fit the layers, stages or micro-batches."
+    ),
+    Code(
+        "AIP308",
+        "expert-count",
+        "The experts do not divide evenly, or expert parallelism is set without experts.",
+    ),
+    Code(
+        "AIP309", "sequence-split", "The sequence does not divide evenly over the accelerators that share it."
+    ),
+    Code("AIP310", "model-shape", "The shape of the model contradicts itself."),
+)
+
+CODES: dict[str, Code] = {row.code: row for row in _ROWS}

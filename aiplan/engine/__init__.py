@@ -1,0 +1,1 @@
+"""A batch of plans in, named arrays and trees out."""

@@ -1,0 +1,62 @@
+"""A batch of plans in, named arrays out. The names are the tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aiplan.core import cost, energy, training
+from aiplan.engine.counts import CONVENTIONS, flops_per_token, parameters
+from aiplan.engine.footprint import held, memory_terms
+from aiplan.engine.step import step_terms
+from aiplan.engine.tree import add_up
+
+if TYPE_CHECKING:
+    from aiplan.core.arrays import Array
+    from aiplan.engine.inputs import Inputs
+
+
+def evaluate(values: Inputs) -> dict[str, Array]:
+    """Estimate a batch of plans.
+
+    Returns
+    -------
+    dict
+        Dotted name to array of shape (plans, 1), SI units. Parents of the tree are the sums of their children.
+        Unknown is NaN.
+    """
+    holds = held(values)
+    terms = step_terms(values, holds)
+    memory, fullest = memory_terms(values, holds)
+    terms = add_up(terms | memory)
+    terms["memory.stage"] = np.take_along_axis(values.stages.index, fullest, axis=-1)
+    terms["memory.capacity"] = values.cluster.memory_capacity
+    return terms | _run(values, terms["step"])
+
+
+def _run(values: Inputs, step_time: Array) -> dict[str, Array]:
+    work, cluster = values.workload, values.cluster
+    count = parameters(values.model)
+    rate = training.tokens_per_second(work.global_batch, work.sequence, step_time, cluster.accelerators)
+    steps = training.step_count(work.tokens, work.global_batch, work.sequence)
+    duration = training.time_to_train(steps, step_time)
+    used = energy.training_energy(cluster.accelerators, cluster.power, cluster.pue, duration)
+    named = {
+        "parameters.total": count.total,
+        "parameters.active": count.active,
+        "run.tokens_per_s_per_gpu": rate,
+        "run.steps": steps,
+        "run.time_to_train": duration,
+        "run.cost": cost.rental_cost(cluster.accelerators, duration, cluster.price),
+        "run.energy": used,
+        "run.electricity": cost.electricity_cost(used, cluster.electricity_price),
+        "run.carbon": energy.emitted_carbon(used, cluster.carbon_intensity),
+    }
+    for convention in CONVENTIONS:
+        per_token = flops_per_token(values, convention)
+        flops = training.model_flops_rate(per_token, rate)
+        named[f"flops_per_token.{convention}"] = per_token
+        named[f"flops_per_s.{convention}"] = flops
+        named[f"utilisation.{convention}"] = training.utilisation(flops, cluster.matmul_peak)
+    return named

@@ -1,0 +1,113 @@
+"""The shape of the answer: which terms a term is made of, and what they are called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from aiplan.core import training
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from aiplan.core.arrays import Array
+
+
+class Branch(NamedTuple):
+    """A term: label, unit, and the terms that add up to it."""
+
+    label: str
+    unit: str
+    children: tuple[str, ...] = ()
+
+
+TREE: dict[str, Branch] = {
+    "step": Branch(
+        "Step",
+        "s",
+        (
+            "step.compute",
+            "step.tensor",
+            "step.context",
+            "step.expert",
+            "step.pipeline",
+            "step.bubble",
+            "step.data",
+            "step.optimizer",
+        ),
+    ),
+    "step.compute": Branch(
+        "Computation",
+        "s",
+        (
+            "step.compute.projections",
+            "step.compute.attention",
+            "step.compute.feed_forward",
+            "step.compute.experts",
+            "step.compute.elementwise",
+            "step.compute.ends",
+            "step.compute.recompute",
+        ),
+    ),
+    "step.compute.projections": Branch("Attention projections", "s"),
+    "step.compute.attention": Branch("Attention core", "s"),
+    "step.compute.feed_forward": Branch("Feed-forward", "s"),
+    "step.compute.experts": Branch("Experts", "s"),
+    "step.compute.elementwise": Branch("Norms, residuals, activations", "s"),
+    "step.compute.ends": Branch("Embedding, output head, loss", "s"),
+    "step.compute.recompute": Branch("Recomputation", "s"),
+    "step.tensor": Branch("Tensor parallel communication", "s"),
+    "step.context": Branch("Context parallel communication", "s"),
+    "step.expert": Branch("Expert parallel communication", "s"),
+    "step.pipeline": Branch("Pipeline sends", "s"),
+    "step.bubble": Branch("Pipeline bubble", "s"),
+    "step.data": Branch(
+        "Data parallel communication",
+        "s",
+        ("step.data.gradients", "step.data.parameters", "step.data.embedding"),
+    ),
+    "step.data.gradients": Branch("Gradient reduction", "s"),
+    "step.data.parameters": Branch("Parameter gathering", "s"),
+    "step.data.embedding": Branch("Tied embedding gradients", "s"),
+    "step.optimizer": Branch("Optimizer", "s"),
+    "memory": Branch(
+        "Memory",
+        "B",
+        (
+            "memory.weights",
+            "memory.gradients",
+            "memory.optimizer",
+            "memory.activations",
+            "memory.logits",
+            "memory.gathered",
+            "memory.fragmentation",
+            "memory.reserved",
+        ),
+    ),
+    "memory.weights": Branch("Weights", "B"),
+    "memory.gradients": Branch("Gradients", "B"),
+    "memory.optimizer": Branch("Optimizer states", "B"),
+    "memory.activations": Branch("Activations", "B"),
+    "memory.logits": Branch("Logits and loss", "B"),
+    "memory.gathered": Branch("Gathered layers", "B"),
+    "memory.fragmentation": Branch("Fragmentation", "B"),
+    "memory.reserved": Branch("Context and communication buffers", "B"),
+}
+ROOTS = ("step", "memory")
+
+
+def add_up(leaves: Mapping[str, Array]) -> dict[str, Array]:
+    """Add the parents of the tree to its leaves: each the sum of its children, from left to right."""
+    terms = dict(leaves)
+    for name in reversed(TREE):
+        children = TREE[name].children
+        if children:
+            terms[name] = training.summed(*(terms[child] for child in children))
+    return terms
+
+
+def walk(root: str, depth: int = 0) -> Iterator[tuple[str, Branch, int]]:
+    """Yield a term and all below it, parents first, with their depth."""
+    branch = TREE[root]
+    yield root, branch, depth
+    for child in branch.children:
+        yield from walk(child, depth + 1)

@@ -1,0 +1,1 @@
+"""The questions people ask, one file each."""

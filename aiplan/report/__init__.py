@@ -1,0 +1,1 @@
+"""One renderer per format over the same result."""

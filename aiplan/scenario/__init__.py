@@ -1,0 +1,1 @@
+"""Scenario text to validated, unit-resolved, frozen records."""

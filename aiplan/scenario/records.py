@@ -1,0 +1,130 @@
+"""What a scenario file holds: workload, cluster, plan, and the run that was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aiplan.declare import choice, either, flag, integer, listing, number, quantity, record, text
+from aiplan.scenario.model import Model
+
+SCHEMA_VERSION = 1
+PRECISIONS = ("bf16", "fp16", "fp8", "fp32", "tf32")
+OPTIMIZERS = ("adam", "adam-bf16-states", "adam-8bit", "sgd", "sgd-momentum")
+TOPOLOGIES = ("fat-tree", "rail-optimized")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What is trained, and on how much."""
+
+    tokens: float | None = quantity("count", doc="Tokens to train on", default=None, above=0)
+    sequence_length: int = integer(doc="Tokens in a sequence", minimum=1)
+    global_batch: int = integer(doc="Sequences per optimizer step", minimum=1)
+    precision: str = choice(PRECISIONS, doc="Data type of the matmuls", default="bf16")
+    optimizer: str = choice(OPTIMIZERS, doc="Optimizer and its states", default="adam")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkUse:
+    """The fabric between the nodes."""
+
+    fabric: str | None = text(doc="Id of a network; the node's own ports if not given", default=None)
+    ports: int | None = integer(doc="Ports per node for accelerator traffic", default=None, minimum=1)
+    topology: str = choice(TOPOLOGIES, doc="Wiring of the switches", default="fat-tree")
+    oversubscription: float = number(doc="Edge bandwidth over core bandwidth", default=1.0, minimum=1)
+    efficiency: float | None = quantity(
+        "fraction", doc="Share of the data rate that long messages reach", default=None, above=0, maximum=1
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """What it runs on."""
+
+    node: str = text(doc="Id of a node in the catalog")
+    nodes: int = integer(doc="Nodes of the job", minimum=1)
+    accelerators: int | None = integer(doc="Accelerators of the job, if not all of its nodes", default=None, minimum=1)
+    network: NetworkUse = record(NetworkUse, doc="Fabric between the nodes", default="empty")
+    region: str | None = text(doc="Id of a region: electricity, carbon", default=None)
+    price: float | None = quantity("money rate", doc="Price per accelerator-hour", default=None, above=0)
+    power: float | None = quantity("power", doc="All-in draw per accelerator", default=None, above=0)
+    pue: float | None = number(doc="Facility power over IT power", default=None, minimum=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlap:
+    """Which communication runs beside computation."""
+
+    gradients: bool | None = flag(doc="Gradient reduction beside the backward pass", default=None)
+    parameters: bool | None = flag(doc="Parameter gathering beside the forward pass", default=None)
+    tensor: bool | None = flag(doc="Tensor parallel communication beside its matmuls", default=None)
+    pipeline: bool | None = flag(doc="Sends between stages beside computation", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The parallel layout. What is not given comes from the software preset."""
+
+    tensor: int = integer(doc="Tensor parallel ranks", default=1, minimum=1)
+    sequence_parallel: bool | None = flag(doc="Split norms and residuals over tensor parallel ranks", default=None)
+    pipeline: int = integer(doc="Pipeline stages", default=1, minimum=1)
+    interleave: int = integer(doc="Model chunks per stage", default=1, minimum=1)
+    stage_layers: tuple[int, ...] = listing(
+        integer(doc="Layers", minimum=0), doc="Layers of each stage, if not the same for all"
+    )
+    count_embedding_as_layer: bool = flag(
+        doc="Embedding and head take the place of one layer each in the first and last stage", default=False
+    )
+    context: int = integer(doc="Context parallel ranks", default=1, minimum=1)
+    expert: int = integer(doc="Expert parallel ranks", default=1, minimum=1)
+    expert_tensor: int = integer(doc="Tensor parallel ranks inside an expert", default=1, minimum=1)
+    data: int | None = integer(doc="Data parallel ranks; derived if not given", default=None, minimum=1)
+    micro_batch: int = integer(doc="Sequences per micro-batch", default=1, minimum=1)
+    zero: int | None = integer(
+        doc="ZeRO stage: 0 none, 1 optimizer, 2 and gradients, 3 and parameters (FSDP)", default=None, minimum=0, maximum=3
+    )
+    recompute: str = choice(("none", "selective", "full"), doc="Activations computed again", default="none")
+    attention: str | None = choice(("flash", "fused-softmax", "unfused"), doc="Attention kernel", default=None)
+    gradient_precision: str | None = choice(("fp32", "bf16"), doc="Data type gradients are kept and reduced in", default=None)
+    overlap: Overlap = record(Overlap, doc="Which communication is hidden", default="empty")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What a published run measured; compared with, never used to predict."""
+
+    step_time: float | None = quantity("time", doc="One optimizer step", default=None, above=0)
+    tokens_per_s_per_gpu: float | None = number(doc="Tokens per second and accelerator", default=None, above=0)
+    tflops_per_gpu: float | None = number(doc="TFLOP/s per accelerator as published", default=None, above=0)
+    time_to_train: float | None = quantity("time", doc="Whole training", default=None, above=0)
+    memory: float | None = quantity("data", doc="Peak memory per accelerator", default=None, above=0)
+    convention: str | None = text(doc="How the published TFLOP/s counts", default=None)
+    source: str = text(doc="Public address")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioFile:
+    """One scenario: model, workload, cluster, plan."""
+
+    schema_version: int = integer(doc="Version of this format", default=SCHEMA_VERSION)
+    name: str | None = text(doc="Name of the scenario", default=None)
+    model: str | Model = either(
+        text(doc="Name of a model of the library, or path of a model file"),
+        record(Model, doc="Shape"),
+        doc="Name of a model of the library, path of a model file, or the shape itself",
+    )
+    workload: Workload = record(Workload, doc="What is trained, and on how much")
+    cluster: Cluster = record(Cluster, doc="What it runs on")
+    plan: Plan = record(Plan, doc="Parallel layout", default="empty")
+    software: str = text(doc="Preset of kernels, overlap and optimizer", default="megatron-core")
+    measured: Measured | None = record(Measured, doc="What a published run measured", default=None)
+    notes: str | None = text(doc="What a reader should know", default=None)
+
+
+NOT_MODELLED_YET = {
+    "checkpoint": "checkpoint stalls and intervals",
+    "reliability": "failures and restarts",
+    "storage": "storage and data loading",
+    "expect": "expectations",
+}
+"""Keys of the format whose model comes later: refused, never ignored."""

@@ -1,0 +1,52 @@
+"""Software presets: kernels, overlap and optimizer defaults of a training framework."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aiplan.declare import choice, flag, integer, listing, number, quantity, record, text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverlapDefault:
+    """One kind of communication: hidden by default or not, and how well when it is."""
+
+    on: bool = flag(doc="Hidden by default", default=False)
+    share: float = number(
+        doc="How well when switched on: of the computation beside it (gradients, parameters), "
+        "or of the communication itself (tensor, pipeline)",
+        default=0.0,
+        minimum=0,
+        maximum=1,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverlapDefaults:
+    """Which communication runs beside computation."""
+
+    gradients: OverlapDefault = record(OverlapDefault, doc="Gradient reduction", default="empty")
+    parameters: OverlapDefault = record(OverlapDefault, doc="Parameter gathering", default="empty")
+    tensor: OverlapDefault = record(OverlapDefault, doc="Tensor parallel communication", default="empty")
+    pipeline: OverlapDefault = record(OverlapDefault, doc="Sends between stages", default="empty")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Software:
+    """A preset; every value but the fitted shares can be set by hand in `plan`."""
+
+    schema_version: int = integer(doc="Version of this format", default=1)
+    name: str = text(doc="Framework and time")
+    attention: str = choice(("flash", "fused-softmax", "unfused"), doc="Attention kernel")
+    sequence_parallel: bool = flag(doc="Norms and residuals split over tensor parallel ranks")
+    zero: int = integer(doc="ZeRO stage", minimum=0, maximum=3)
+    gradient_precision: str = choice(("fp32", "bf16"), doc="Data type gradients are kept and reduced in")
+    dropout: bool = flag(doc="Dropout in the layers")
+    fused_elementwise: bool = flag(doc="Chains of element-wise operations are one kernel")
+    launch: float = quantity("time", doc="Start of a kernel that nothing hides", minimum=0)
+    reserved_memory: float = quantity("data", doc="Context, libraries and communication buffers", minimum=0)
+    fragmentation: float = quantity("fraction", doc="Share of activations lost in the allocator", minimum=0, maximum=1)
+    overlap: OverlapDefaults = record(OverlapDefaults, doc="Which communication is hidden", default="empty")
+    fitted_on: str = text(doc="Runs that launch, shares, buffers and fragmentation were fitted on")
+    notes: str | None = text(doc="What a reader should know", default=None)
+    sources: tuple[str, ...] = listing(text(doc="Address"), doc="Public addresses")
