@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from aiplan.catalog.folders import data_folder
 from aiplan.catalog.records import ID_PATTERN, KINDS, Accelerator, Entry, Link, Network, Node, Region
@@ -14,6 +13,7 @@ from aiplan.declare import Node as Tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from aiplan.declare import Mark, Origins
 
@@ -58,7 +58,9 @@ class Catalog:
     def _read(self, kind: str, ident: str, diagnostics: Diagnostics, mark: Mark | None) -> Found | None:
         paths = []
         if re.fullmatch(ID_PATTERN, ident):
-            paths = [(f"{name}/{kind}/{ident}.yaml", folder / kind / f"{ident}.yaml") for name, folder in self.folders()]
+            paths = [
+                (f"{name}/{kind}/{ident}.yaml", folder / kind / f"{ident}.yaml") for name, folder in self.folders()
+            ]
             paths = [(name, path) for name, path in paths if path.is_file()]
         if not paths:
             diagnostics.error("AIP201", f"no entry '{ident}' in {kind}", mark, hint=self._nearest(kind, ident))
@@ -77,10 +79,13 @@ class Catalog:
         known = self.ids(kind)
         close = difflib.get_close_matches(ident.lower(), known, n=3, cutoff=0.5)
         if close:
-            return f"did you mean {' or '.join(repr(name) for name in close)}? 'aiplan catalog list {kind}' lists all {len(known)}"
+            names = " or ".join(repr(name) for name in close)
+            return f"did you mean {names}? 'aiplan catalog list {kind}' lists all {len(known)}"
         return f"'aiplan catalog list {kind}' lists all {len(known)}"
 
-    def accelerator(self, ident: str, diagnostics: Diagnostics, mark: Mark | None = None) -> tuple[Accelerator, Origins] | None:
+    def accelerator(
+        self, ident: str, diagnostics: Diagnostics, mark: Mark | None = None
+    ) -> tuple[Accelerator, Origins] | None:
         """Return an accelerator and the origins of its values."""
         return self._typed(Accelerator, "accelerators", ident, diagnostics, mark)
 
@@ -104,7 +109,9 @@ class Catalog:
         self, record: type[E], kind: str, ident: str, diagnostics: Diagnostics, mark: Mark | None
     ) -> tuple[E, Origins] | None:
         found = self.find(kind, ident, diagnostics, mark)
-        return None if found is None or not isinstance(found.entry, record) else (cast("E", found.entry), found.origins)
+        if found is None or not isinstance(found.entry, record):
+            return None
+        return found.entry, found.origins
 
 
 def overlay(below: Tree, above: Tree) -> Tree:

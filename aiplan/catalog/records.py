@@ -41,8 +41,8 @@ class Price:
 
     provider: str = text(doc="Who asks this price")
     sku: str | None = text(doc="Name of the offer", default=None)
-    per_hour: float = quantity("money rate", doc="Price per hour", above=0)
-    as_of: str = text(doc="Date of the price")
+    per_hour: tuple[float, float] = quantity_range("money rate", doc="Price per hour, or lowest and highest", above=0)
+    as_of: str | None = text(doc="Date of the price", default=None)
     terms: str = text(doc="on-demand, spot, modelled or market", default="on-demand")
     source: str | None = text(doc="Public address", default=None)
     verified: bool = flag(doc="Whether the price was read in the source", default=False)
@@ -61,7 +61,8 @@ class PriceRange:
 class PurchasePrice:
     """What buying one costs."""
 
-    range: tuple[float, float] = quantity_range("money", doc="Lowest and highest price", above=0)
+    range: tuple[float, float] | None = quantity_range("money", doc="Lowest and highest price", default=None, above=0)
+    value: float | None = quantity("money", doc="The price", default=None, above=0)
     as_of: str | None = text(doc="Date of the price", default=None)
     verified: bool = flag(doc="Whether the price was read in a source", default=False)
 
@@ -124,7 +125,9 @@ class Accelerator(Entry):
     sparsity_by_type: dict[str, float] = mapping(
         number(doc="Factor"), keys=DTYPES, doc="Exceptions to the sparsity factor", default="empty"
     )
-    multiprocessors: int | None = integer(doc="Streaming multiprocessors, compute units or cores", default=None, minimum=1)
+    multiprocessors: int | None = integer(
+        doc="Streaming multiprocessors, compute units or cores", default=None, minimum=1
+    )
     clock: float | None = quantity("frequency", doc="Boost clock", default=None, above=0)
     cache: float | None = quantity("data", doc="Last-level cache", default=None, above=0)
     memory: Memory = record(Memory, doc="Device memory")
@@ -133,7 +136,7 @@ class Accelerator(Entry):
     power: float | None = quantity("power", doc="Board or module power", default=None, above=0)
     achieved: AchievedCompute | None = record(AchievedCompute, doc="What single kernels reach", default=None)
     fitted: FittedCompute | None = record(FittedCompute, doc="What training runs reach", default=None)
-    devices: str | None = text(doc="If software sees one product as several devices", default=None)
+    devices: int = integer(doc="Devices that software sees in one product", default=1, minimum=1)
     purchase_price: PurchasePrice | None = record(PurchasePrice, doc="What buying one costs", default=None)
     price_range: PriceRange | None = record(PriceRange, doc="Hourly price, lowest and highest", default=None)
     prices: tuple[Price, ...] = records(Price, doc="Dated hourly prices per accelerator")
@@ -202,13 +205,17 @@ class Network(Entry):
     bandwidth_one_way: float = quantity("data rate", doc="Data rate of a port, one way", above=0)
     label: str | None = text(doc="Rate on the label; a name", default=None)
     lanes: int | None = integer(doc="Lanes of a port", default=None, minimum=1)
-    latency: float | None = quantity("time", doc="Published end-to-end latency of a small message", default=None, minimum=0)
+    latency: float | None = quantity(
+        "time", doc="Published end-to-end latency of a small message", default=None, minimum=0
+    )
     latency_seed: float | None = quantity("time", doc="Simple seed value of textbooks", default=None, minimum=0)
     collective_latency: float | None = quantity(
         "time", doc="Per network step of a collective, protocol included", default=None, minimum=0
     )
     achieved: AchievedLink | None = record(AchievedLink, doc="What long messages reach", default=None)
-    efficiency: float | None = quantity("fraction", doc="Share of the data rate that long messages reach", default=None, above=0, maximum=1)
+    efficiency: float | None = quantity(
+        "fraction", doc="Share of the data rate that long messages reach", default=None, above=0, maximum=1
+    )
     rdma: bool = flag(doc="Whether the host's processor is bypassed")
     ports_per_node: int | None = integer(doc="Ports in the node it comes with", default=None, minimum=1)
 
@@ -240,7 +247,9 @@ class ScaleUp:
     )
     switch: str | None = text(doc="Id of the switch chip, among links", default=None)
     switches: int | None = integer(doc="Switch chips", default=None, minimum=1)
-    domain: int | None = integer(doc="Accelerators in one scale-up network, if more than the node", default=None, minimum=1)
+    domain: int | None = integer(
+        doc="Accelerators in one scale-up network, if more than the node", default=None, minimum=1
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,10 +323,20 @@ class StorageTier:
     """One size or speed that a storage system is sold in."""
 
     name: str = text(doc="Name of the tier")
-    read: float | None = quantity("data rate", doc="Read rate", default=None, above=0)
-    write: float | None = quantity("data rate", doc="Write rate", default=None, above=0)
+    throughput: float | None = quantity(
+        "data rate", doc="Rate that comes with a unit of capacity", default=None, above=0
+    )
+    per: float | None = quantity("data", doc="That unit of capacity", default=None, above=0)
     price_per_capacity: float | None = quantity("storage price", doc="Price of capacity", default=None, minimum=0)
     notes: str | None = text(doc="What a reader should know", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRate:
+    """Requests per second."""
+
+    read: float | None = quantity("rate", doc="Reads", default=None, above=0)
+    write: float | None = quantity("rate", doc="Writes", default=None, above=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,7 +373,7 @@ class Storage(Entry):
     read_iops: float | None = quantity("rate", doc="Small reads", default=None, above=0)
     write_iops: float | None = quantity("rate", doc="Small writes", default=None, above=0)
     latency: float | None = quantity("time", doc="Small operation, as a client sees it", default=None, minimum=0)
-    requests_per_prefix: float | None = quantity("rate", doc="Read requests per key prefix", default=None, above=0)
+    requests_per_prefix: RequestRate | None = record(RequestRate, doc="Requests per key prefix", default=None)
     per_connection: float | None = quantity("data rate", doc="Most over one connection", default=None, above=0)
     servers: int | None = integer(doc="Storage servers", default=None, minimum=1)
     price_per_capacity: float | None = quantity("storage price", doc="Price of capacity", default=None, minimum=0)

@@ -12,3 +12,6 @@ Numeric: TypeAlias = Any
 
 Array: TypeAlias = NDArray[np.float64]
 """What the engine hands around: float64, shape (plans, 1) or (plans, stages)."""
+
+StageIndex: TypeAlias = NDArray[np.intp]
+"""Column of a pipeline stage, shape (plans, 1)."""

@@ -230,7 +230,7 @@ def broadcast_volume(nbytes: Numeric, ranks: Numeric) -> Numeric:
 
 @closed_form
 def binomial_tree_depth(ranks: Numeric) -> Numeric:
-    """Rounds of a binomial tree.
+    """Count the rounds of a binomial tree.
 
     d = ceil(log2 p)
 

@@ -105,7 +105,7 @@ def matmul_time(
 
     Notes
     -----
-    A size of 0 costs the launch only. Operands are read once; a cache that is too small for that is part of f.
+    A size of 0 takes no time. Operands are read once; a cache that is too small for that is part of f.
 
     References
     ----------
@@ -114,7 +114,7 @@ def matmul_time(
     """
     arithmetic = 2.0 * groups * rows * columns * inner / (peak * fraction * np.maximum(utilisation, 1e-9))
     traffic = element_bytes * groups * (rows * inner + inner * columns + rows * columns) / bandwidth
-    return np.maximum(arithmetic, traffic) + launch
+    return np.where(rows * columns * inner > 0, np.maximum(arithmetic, traffic) + launch, 0.0)
 
 
 @closed_form

@@ -77,9 +77,7 @@ def bubble_share(pipeline: Numeric, micro_batches: Numeric, interleave: Numeric)
 
 
 @closed_form
-def micro_batches_in_flight(
-    pipeline: Numeric, stage: Numeric, interleave: Numeric, micro_batches: Numeric
-) -> Numeric:
+def micro_batches_in_flight(pipeline: Numeric, stage: Numeric, interleave: Numeric, micro_batches: Numeric) -> Numeric:
     """Micro-batches whose activations a stage holds at its peak, in units of a whole stage.
 
     plain: min(m, p - i); interleaved: min(m, (2 (p - i - 1) + (v - 1) p + 1) / v)

@@ -47,7 +47,11 @@ def ranks_per_domain(group: Numeric, stride: Numeric, domain: Numeric) -> Numeri
 
 @closed_form
 def ring_bandwidth(
-    group: Numeric, local_ranks: Numeric, inside: Numeric, outside_per_rank: Numeric, concurrent: Numeric = 1.0
+    group: Numeric,
+    local_ranks: Numeric,
+    inside: Numeric,
+    outside_per_rank: Numeric,
+    concurrent: Numeric = 1.0,
 ) -> Numeric:
     """One-way bandwidth of a ring through a group: the slowest of its hops.
 
@@ -119,7 +123,9 @@ def hop_latency(group: Numeric, local_ranks: Numeric, inside: Numeric, outside: 
 
 
 @closed_form
-def ports_per_rank(ports: Numeric, bandwidth: Numeric, fraction: Numeric, ranks: Numeric, oversubscription: Numeric) -> Numeric:
+def ports_per_rank(
+    ports: Numeric, bandwidth: Numeric, fraction: Numeric, ranks: Numeric, oversubscription: Numeric
+) -> Numeric:
     """One-way network bandwidth that each accelerator of a node has to itself.
 
     b = c B f / (r o)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from aiplan.core.formula import closed_form
 
 if TYPE_CHECKING:
@@ -74,65 +72,6 @@ def micro_batches(global_batch: Numeric, micro_batch: Numeric, data: Numeric) ->
        https://arxiv.org/abs/2104.04473
     """
     return global_batch / (micro_batch * data)
-
-
-@closed_form
-def repeated(each: Numeric, times: Numeric) -> Numeric:
-    """Time of something that happens several times, one after the other.
-
-    t = c t_1
-
-    Parameters
-    ----------
-    each : numeric
-        Time t_1 of one. [s]
-    times : numeric
-        How often, c. [-]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [s]
-
-    Notes
-    -----
-    No overlap between the repetitions.
-
-    References
-    ----------
-    .. [1] Amdahl, "Validity of the single processor approach", AFIPS 1967. https://doi.org/10.1145/1465482.1465560
-    """
-    return each * times
-
-
-@closed_form
-def at_stage(values: Numeric, stage: Numeric) -> Numeric:
-    """Value of a quantity at one pipeline stage.
-
-    x = x_i
-
-    Parameters
-    ----------
-    values : numeric
-        Quantity x per stage, shape (plans, stages).
-    stage : numeric
-        Column i of the stage, shape (plans, 1). [-]
-
-    Returns
-    -------
-    numeric
-        Shape (plans, 1).
-
-    Notes
-    -----
-    The busiest stage sets the time of a step, the fullest stage decides whether it fits.
-
-    References
-    ----------
-    .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC21.
-       https://arxiv.org/abs/2104.04473
-    """
-    return np.take_along_axis(values, stage, axis=-1)
 
 
 @closed_form
@@ -286,34 +225,3 @@ def utilisation(rate: Numeric, peak: Numeric) -> Numeric:
        https://arxiv.org/abs/2204.02311
     """
     return rate / peak
-
-
-@closed_form
-def summed(*parts: Numeric) -> Numeric:
-    """Sum of the parts of a term.
-
-    x = x_1 + x_2 + ...
-
-    Parameters
-    ----------
-    *parts : numeric
-        Parts x_i, all in one unit.
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the parts, in their unit.
-
-    Notes
-    -----
-    Added from left to right, so that a tree adds up to the last bit.
-
-    References
-    ----------
-    .. [1] Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., chapter 4.
-       https://doi.org/10.1137/1.9780898718027
-    """
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 @closed_form
 def attention_parameters(
-    hidden: Numeric, heads: Numeric, kv_heads: Numeric, head_dim: Numeric, qkv_bias: Numeric = 0, output_bias: Numeric = 0
+    hidden: Numeric,
+    heads: Numeric,
+    kv_heads: Numeric,
+    head_dim: Numeric,
+    qkv_bias: Numeric = 0,
+    output_bias: Numeric = 0,
 ) -> Numeric:
     """Parameters of one layer's attention projections, grouped-query attention included.
 
@@ -263,8 +268,9 @@ def attended_length(sequence: Numeric, window: Numeric, causal: Numeric) -> Nume
     ----------
     .. [1] Megatron-LM, `num_floating_point_operations`. https://github.com/NVIDIA/Megatron-LM
     """
-    reach = np.where((np.asarray(window) > 0) & (window < sequence), window, sequence)
-    return np.where(np.asarray(causal) > 0, reach - reach * reach / (2.0 * sequence), reach)
+    windowed = (np.asarray(window) > 0) & (window < sequence)
+    reach = np.asarray(np.where(windowed, window, sequence), dtype=float)
+    return np.where(np.asarray(causal) > 0, reach - np.square(reach) / (2.0 * sequence), reach)
 
 
 @closed_form

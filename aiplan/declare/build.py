@@ -102,9 +102,7 @@ def build(
     record or None
         None if anything in it is wrong.
     """
-    value = _Builder(diagnostics, {} if origins is None else origins, kind).record(
-        record_class, node, node.mark, path
-    )
+    value = _Builder(diagnostics, {} if origins is None else origins, kind).record(record_class, node, node.mark, path)
     return None if value is _BAD else value
 
 
@@ -192,9 +190,7 @@ class _Builder:
             self._not_a_number(node, site)
             return _BAD
         if isinstance(spec, Integer) and isinstance(value, float) and not value.is_integer():
-            self._error(
-                "AIP103", f"{node.text} is not a whole number", node.mark, site, f"write {round(value)}"
-            )
+            self._error("AIP103", f"{node.text} is not a whole number", node.mark, site, f"write {round(value)}")
             return _BAD
         value = int(value) if isinstance(spec, Integer) else float(value)
         return value if self._within(spec, value, node, site) else _BAD
@@ -234,9 +230,7 @@ class _Builder:
 
     def _items(self, spec: Records | Listing, node: Node, site: _Site) -> Any:
         if not isinstance(node, Sequence):
-            self._wrong_shape(
-                node, site.path, "a list", site, "begin each item with '- ', or write [first, second]"
-            )
+            self._wrong_shape(node, site.path, "a list", site, "begin each item with '- ', or write [first, second]")
             return _BAD
         if not node.items:
             self.origins[site.path] = Origin(self.kind, node.mark.where, "[]")
@@ -288,11 +282,7 @@ class _Builder:
         if spec.nullable:
             self._given(site.path, node)
             return None
-        hint = (
-            "give a value"
-            if spec.required
-            else f"give a value, or leave the key out for {default_text(spec)}"
-        )
+        hint = "give a value" if spec.required else f"give a value, or leave the key out for {default_text(spec)}"
         self._error("AIP103", "the value is empty, but one is due", node.mark, site, hint)
         return _BAD
 
@@ -306,11 +296,7 @@ class _Builder:
             hint = f"remove the quotes: {node.text}"
         elif bare != node.text and isinstance(resolve(bare), int | float):
             hint = f"write {bare}"
-        elif (
-            _PLAIN_NUMBER.fullmatch(node.text)
-            and digits != node.text
-            and isinstance(resolve(digits), int | float)
-        ):
+        elif _PLAIN_NUMBER.fullmatch(node.text) and digits != node.text and isinstance(resolve(digits), int | float):
             code, hint = "AIP109", f"write {digits}"
         self._error(code, f"'{node.text}' is not a number", node.mark, site, hint)
 
@@ -323,9 +309,7 @@ class _Builder:
             problem, bound = "is above the maximum", spec.maximum
         else:
             return True
-        shown = (
-            with_unit(bound, spec.dimension) if isinstance(spec, Quantity | QuantityRange) else f"{bound:g}"
-        )
+        shown = with_unit(bound, spec.dimension) if isinstance(spec, Quantity | QuantityRange) else f"{bound:g}"
         self._error("AIP107", f"'{node.text}' {problem} {shown}", node.mark, site, None)
         return False
 
@@ -334,9 +318,7 @@ class _Builder:
         self.diagnostics.error("AIP104", f"unknown key '{key.text}'", key.mark, hint=hint)
         return _BAD
 
-    def _wrong_shape(
-        self, node: Node, path: str, due: str, site: _Site | None = None, hint: str | None = None
-    ) -> None:
+    def _wrong_shape(self, node: Node, path: str, due: str, site: _Site | None = None, hint: str | None = None) -> None:
         found = {Mapping: "a mapping", Sequence: "a list"}.get(type(node)) or f"'{node.text}'"  # type: ignore[union-attr]
         problem = f"{path} is {found}, but {due} is due"
         if site is None:

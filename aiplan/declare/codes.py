@@ -74,17 +74,13 @@ _ROWS = (
     Code("AIP304", "feed-forward-width", "The feed-forward width does not divide evenly."),
     Code("AIP305", "pipeline-stages", "The layers do not divide evenly over the pipeline stages."),
     Code("AIP306", "batch-size", "The global batch is not a whole number of micro-batches per replica."),
-    Code(
-        "AIP307", "interleave", "The interleaved schedule does not fit the layers, stages or micro-batches."
-    ),
+    Code("AIP307", "interleave", "The interleaved schedule does not fit the layers, stages or micro-batches."),
     Code(
         "AIP308",
         "expert-count",
         "The experts do not divide evenly, or expert parallelism is set without experts.",
     ),
-    Code(
-        "AIP309", "sequence-split", "The sequence does not divide evenly over the accelerators that share it."
-    ),
+    Code("AIP309", "sequence-split", "The sequence does not divide evenly over the accelerators that share it."),
     Code("AIP310", "model-shape", "The shape of the model contradicts itself."),
 )
 

@@ -139,9 +139,7 @@ def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, str]) -> str
     items = sorted(diagnostics, key=position)
     if not items:
         return ""
-    lines = {
-        name: split_lines(sources[name]) for name in {i.mark.file for i in items if i.mark} & order.keys()
-    }
+    lines = {name: split_lines(sources[name]) for name in {i.mark.file for i in items if i.mark} & order.keys()}
     blocks = [_block(item, lines) for item in items]
     return "\n\n".join([*blocks, _count(items)])
 

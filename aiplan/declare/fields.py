@@ -145,18 +145,7 @@ class Either(Spec):
 
 
 AnySpec = (
-    Quantity
-    | QuantityRange
-    | Integer
-    | Number
-    | Text
-    | Flag
-    | Choice
-    | Record
-    | Records
-    | Table
-    | Listing
-    | Either
+    Quantity | QuantityRange | Integer | Number | Text | Flag | Choice | Record | Records | Table | Listing | Either
 )
 
 
@@ -208,9 +197,7 @@ def quantity_range(
     )
 
 
-def integer(
-    *, doc: str = "", default: Any = REQUIRED, minimum: int | None = None, maximum: int | None = None
-) -> Any:
+def integer(*, doc: str = "", default: Any = REQUIRED, minimum: int | None = None, maximum: int | None = None) -> Any:
     """Declare a whole number; the value is an int."""
     return _field(Integer(doc=doc, default=default, minimum=minimum, maximum=maximum))
 

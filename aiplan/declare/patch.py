@@ -97,9 +97,7 @@ def parse_variation(text: str, flag_name: str = "--vary") -> tuple[str, list[str
     return path, values
 
 
-def set_value(
-    tree: Mapping, path: str, text: str, diagnostics: Diagnostics, flag_name: str = "--set"
-) -> Mapping:
+def set_value(tree: Mapping, path: str, text: str, diagnostics: Diagnostics, flag_name: str = "--set") -> Mapping:
     """Return the tree with one value replaced or added; `tree` itself stays as it is.
 
     Parameters
@@ -164,13 +162,7 @@ def _set(node: Node | None, steps: list[_Step], value: Node, diagnostics: Diagno
     if isinstance(step.name, int) and isinstance(node, Sequence):
         return _set_item(node, step.name, step, rest, value, diagnostics)
     due = "a mapping" if isinstance(step.name, str) else "a list"
-    found = (
-        f"'{node.text}'"
-        if isinstance(node, Scalar)
-        else "a list"
-        if isinstance(node, Sequence)
-        else "a mapping"
-    )
+    found = f"'{node.text}'" if isinstance(node, Scalar) else "a list" if isinstance(node, Sequence) else "a mapping"
     whole = "{...}" if isinstance(step.name, str) else "[...]"
     diagnostics.error(
         "AIP115",
@@ -208,9 +200,7 @@ def _set_item(
         )
         return None
     child = _set(node.items[index] if index < count else None, rest, value, diagnostics)
-    return (
-        None if child is None else Sequence([*node.items[:index], child, *node.items[index + 1 :]], node.mark)
-    )
+    return None if child is None else Sequence([*node.items[:index], child, *node.items[index + 1 :]], node.mark)
 
 
 def _split(text: str) -> list[str]:

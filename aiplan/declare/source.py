@@ -182,9 +182,7 @@ class _Reader:
     def _node(self, event: Any, depth: int) -> Node:
         mark = self._mark(event)
         if isinstance(event, self.yaml.AliasEvent):
-            self._refuse(
-                f"alias '*{event.anchor}' is not accepted", event, "write the value out in each place"
-            )
+            self._refuse(f"alias '*{event.anchor}' is not accepted", event, "write the value out in each place")
             return Scalar(None, "", quoted=False, mark=mark)
         self._refuse_anchor_and_tag(event)
         if isinstance(event, self.yaml.ScalarEvent):
@@ -206,9 +204,7 @@ class _Reader:
             key = self._node(event, depth + 1)
             value = self._node(next(self.events), depth + 1)
             if not isinstance(key, Scalar):
-                self._refuse(
-                    "a list or mapping cannot be a key", event, "write the key as plain text", code="AIP101"
-                )
+                self._refuse("a list or mapping cannot be a key", event, "write the key as plain text", code="AIP101")
             elif key.text == "<<" and not key.quoted:
                 self._refuse("merge key '<<' is not accepted", event, "write the keys out in each place")
             elif key.text in first:
@@ -227,9 +223,7 @@ class _Reader:
 
     def _refuse_anchor_and_tag(self, event: Any) -> None:
         if event.anchor is not None:
-            self._refuse(
-                f"anchor '&{event.anchor}' is not accepted", event, "write the value out in each place"
-            )
+            self._refuse(f"anchor '&{event.anchor}' is not accepted", event, "write the value out in each place")
         if event.tag is not None:
             self._refuse("a tag ('!...') is not accepted", event, "write the plain value without it")
 
@@ -278,6 +272,4 @@ def _similar_file(path: str) -> str | None:
     except (OSError, ValueError):
         return None
     close = get_close_matches(Path(path).name, names, n=1)
-    return (
-        f"did you mean '{Path(path).with_name(close[0])}'?" if close and close[0] != Path(path).name else None
-    )
+    return f"did you mean '{Path(path).with_name(close[0])}'?" if close and close[0] != Path(path).name else None

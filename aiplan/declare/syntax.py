@@ -123,9 +123,7 @@ def explain_syntax_error(text: str, problem: Any) -> Fault:
     line, column = _inside(lines, at.line, at.column)
     in_brackets = told.startswith("did not find expected ','")  # where a tab is plain white space
     if _TAB_INDENT.match(lines[line]) and not in_brackets:
-        return Fault(
-            "AIP111", "a tab is used for indentation", line, lines[line].index("\t"), "indent with spaces"
-        )
+        return Fault("AIP111", "a tab is used for indentation", line, lines[line].index("\t"), "indent with spaces")
     for wording, ours, hint, show_beginning in _WORDING:
         if told == wording:
             if show_beginning and began is not None:
@@ -133,9 +131,7 @@ def explain_syntax_error(text: str, problem: Any) -> Fault:
             return Fault("AIP101", ours, line, column, hint)
     character = lines[line][column : column + 1]
     if told == "found character that cannot start any token" and character:
-        return Fault(
-            "AIP101", f"a value cannot begin with '{character}'", line, column, "put the value in quotes"
-        )
+        return Fault("AIP101", f"a value cannot begin with '{character}'", line, column, "put the value in quotes")
     return Fault("AIP101", f"not valid YAML: {told}", line, column)
 
 

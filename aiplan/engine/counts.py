@@ -98,7 +98,13 @@ def _attention_parameters(model: ModelInputs) -> Array:
 
 
 def _next_token_parameters(
-    model: ModelInputs, attention: Array, norms: Array, dense: Array, expert: Array, shared: Array, router: Array
+    model: ModelInputs,
+    attention: Array,
+    norms: Array,
+    dense: Array,
+    expert: Array,
+    shared: Array,
+    router: Array,
 ) -> Array:
     """Count multi-token-prediction modules: a layer, a projection of twice the width, three norms."""
     block = np.where(model.moe_layers > 0, expert * model.experts + shared + router, dense)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from aiplan.core import cost, energy, training
+from aiplan.core import compose, cost, energy, training
 from aiplan.engine.counts import CONVENTIONS, flops_per_token, parameters
 from aiplan.engine.footprint import held, memory_terms
 from aiplan.engine.step import step_terms
@@ -30,7 +28,7 @@ def evaluate(values: Inputs) -> dict[str, Array]:
     terms = step_terms(values, holds)
     memory, fullest = memory_terms(values, holds)
     terms = add_up(terms | memory)
-    terms["memory.stage"] = np.take_along_axis(values.stages.index, fullest, axis=-1)
+    terms["memory.stage"] = compose.at_stage(values.stages.index, fullest)
     terms["memory.capacity"] = values.cluster.memory_capacity
     return terms | _run(values, terms["step"])
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aiplan.core import memory, pipeline, training, transformer
+from aiplan.core import compose, memory, pipeline, training, transformer
 from aiplan.engine.counts import head_widths, parameters
 
 if TYPE_CHECKING:
-    from aiplan.core.arrays import Array
+    from aiplan.core.arrays import Array, StageIndex
     from aiplan.engine.inputs import Inputs
 
 
@@ -56,19 +56,19 @@ def held(values: Inputs) -> Held:
         experts=experts,
         layer=layer,
         expert_shards=expert_shards,
-        dense_parameters=training.at_stage(dense, fullest),
-        expert_parameters=training.at_stage(experts, fullest),
-        optimizer_parameters=training.at_stage(updated, fullest),
+        dense_parameters=compose.at_stage(dense, fullest),
+        expert_parameters=compose.at_stage(experts, fullest),
+        optimizer_parameters=compose.at_stage(updated, fullest),
     )
 
 
-def memory_terms(values: Inputs, holds: Held) -> tuple[dict[str, Array], Array]:
+def memory_terms(values: Inputs, holds: Held) -> tuple[dict[str, Array], StageIndex]:
     """Bytes by kind on the fullest stage, each (plans, 1), and the column of that stage."""
     per_stage = _states(values, holds) | _dynamic(values, holds)
     per_stage["memory.reserved"] = values.cluster.reserved_memory + np.zeros_like(holds.dense)
-    total = training.summed(*per_stage.values())
+    total = compose.summed(*per_stage.values())
     fullest = np.argmax(np.where(values.stages.copies > 0, total, -1.0), axis=-1, keepdims=True)
-    return {name: training.at_stage(part, fullest) for name, part in per_stage.items()}, fullest
+    return {name: compose.at_stage(part, fullest) for name, part in per_stage.items()}, fullest
 
 
 def _states(values: Inputs, holds: Held) -> dict[str, Array]:
@@ -84,7 +84,7 @@ def _states(values: Inputs, holds: Held) -> dict[str, Array]:
         sharded = plan.zero >= from_stage
         dense = memory.state_bytes(holds.dense, size, np.where(sharded, plan.data * plan.context, one))
         experts = memory.state_bytes(holds.experts, size, np.where(sharded, holds.expert_shards, one))
-        terms[name] = training.summed(dense, experts)
+        terms[name] = compose.summed(dense, experts)
     return terms
 
 
@@ -127,7 +127,7 @@ def _dynamic(values: Inputs, holds: Held) -> dict[str, Array]:
     activations = memory.stage_activation_bytes(per_layer, layers, tokens, in_flight, working)
     logits = stages.has_head * memory.logits_bytes(tokens, model.vocab, plan.tensor, work.activation_bytes)
     gathered = memory.gathered_layer_bytes(holds.layer, work.weight_bytes, np.where(plan.zero >= 3, 1.0, 0.0))
-    dynamic = training.summed(activations, logits)
+    dynamic = compose.summed(activations, logits)
     return {
         "memory.activations": activations,
         "memory.logits": logits,

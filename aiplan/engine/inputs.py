@@ -128,6 +128,7 @@ class PlanInputs:
     flash: Array
     score_passes: Array
     fused_elementwise: Array
+    separate_accumulation: Array
     hidden_gradients: Array
     hidden_parameters: Array
     hidden_tensor: Array
@@ -164,7 +165,12 @@ class Inputs:
                 yield f"{group.name}.{field.name}", getattr(record, field.name)
 
 
-SCALAR_GROUPS = {"model": ModelInputs, "workload": WorkloadInputs, "cluster": ClusterInputs, "plan": PlanInputs}
+SCALAR_GROUPS = {
+    "model": ModelInputs,
+    "workload": WorkloadInputs,
+    "cluster": ClusterInputs,
+    "plan": PlanInputs,
+}
 SCALAR_NAMES = tuple(f"{group}.{field.name}" for group, record in SCALAR_GROUPS.items() for field in fields(record))
 STAGE_NAMES = tuple(field.name for field in fields(StageInputs))
 
@@ -193,4 +199,4 @@ def inputs(rows: Sequence[Mapping[str, float]], stages: Sequence[Mapping[str, Se
         name: np.array([[*table[name], *[0.0] * (width - len(table[name]))] for table in stages], dtype=float)
         for name in STAGE_NAMES
     }
-    return Inputs(stages=StageInputs(**stage_columns), **groups)  # type: ignore[arg-type]
+    return Inputs(stages=StageInputs(**stage_columns), **groups)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.core import collectives, compute, overlap, topology, training, transformer
+from aiplan.core import collectives, compose, compute, overlap, topology, training, transformer
 from aiplan.engine.counts import head_widths
 
 if TYPE_CHECKING:
@@ -84,7 +84,9 @@ def layer(values: Inputs, net: Wires) -> Layer:
     )
 
 
-def linear(values: Inputs, rows: Array, columns: Array, inner: Array, memory: Array, groups: Array | float = 1.0) -> Pass:
+def linear(
+    values: Inputs, rows: Array, columns: Array, inner: Array, memory: Array, groups: Array | float = 1.0
+) -> Pass:
     """Time a linear layer: one matmul forward, two backward (towards inputs and towards weights)."""
     cluster = values.cluster
 
@@ -103,17 +105,22 @@ def linear(values: Inputs, rows: Array, columns: Array, inner: Array, memory: Ar
         )
         return time
 
-    needed = rows * columns * inner > 0
-    forward = np.where(needed, one(rows, columns, inner), 0.0)
-    backward = np.where(needed, one(rows, inner, columns) + one(inner, columns, rows), 0.0)
-    return Pass(forward, backward)
+    backward = compose.summed(one(rows, inner, columns), one(inner, columns, rows))
+    return Pass(one(rows, columns, inner), backward)
 
 
 def _plus(*passes: Pass) -> Pass:
-    forward, backward = passes[0]
-    for part in passes[1:]:
-        forward, backward = forward + part.forward, backward + part.backward
-    return Pass(forward, backward)
+    return Pass(
+        compose.summed(*(part.forward for part in passes)),
+        compose.summed(*(part.backward for part in passes)),
+    )
+
+
+def _either(condition: Array, then: Pass, otherwise: Pass) -> Pass:
+    return Pass(
+        compose.chosen(condition, then.forward, otherwise.forward),
+        compose.chosen(condition, then.backward, otherwise.backward),
+    )
 
 
 def _projections(values: Inputs, tokens: Array, memory: Array) -> Pass:
@@ -135,19 +142,15 @@ def _projections(values: Inputs, tokens: Array, memory: Array) -> Pass:
         linear(values, tokens, key_value_width, model.key_value_rank, memory),
         linear(values, tokens, model.hidden, model.heads * model.value_dim / tensor, memory),
     )
-    is_latent = model.latent > 0
-    return Pass(
-        np.where(is_latent, latent.forward, grouped.forward), np.where(is_latent, latent.backward, grouped.backward)
-    )
+    return _either(model.latent, latent, grouped)
 
 
 def _core(values: Inputs, tokens: Array, memory: Array) -> Pass:
     flash = _flash_core(values, tokens, memory)
     if values.plan.flash.all():
         return flash
-    stored = _stored_core(values, tokens, memory)
-    is_flash = values.plan.flash > 0
-    return Pass(np.where(is_flash, flash.forward, stored.forward), np.where(is_flash, flash.backward, stored.backward))
+    stored = _stored_core(values, memory)
+    return _either(values.plan.flash, flash, stored)
 
 
 def _flash_core(values: Inputs, tokens: Array, memory: Array) -> Pass:
@@ -163,14 +166,19 @@ def _flash_core(values: Inputs, tokens: Array, memory: Array) -> Pass:
     nbytes = tokens * (model.heads + kv_heads) * (key_dim + value_dim) / plan.tensor * values.workload.activation_bytes
     times = [
         compute.attention_time(
-            flops * work, cluster.attention_peak, cluster.attention_fraction, nbytes * traffic, memory, cluster.launch
+            flops * work,
+            cluster.attention_peak,
+            cluster.attention_fraction,
+            nbytes * traffic,
+            memory,
+            cluster.launch,
         )
         for work, traffic in ((1.0, 1.0), (2.5, 2.0))  # backward: five matmuls for two, scores computed again
     ]
     return Pass(*times)
 
 
-def _stored_core(values: Inputs, tokens: Array, memory: Array) -> Pass:
+def _stored_core(values: Inputs, memory: Array) -> Pass:
     """Scores, softmax and weighted values as separate kernels; the score matrix goes through memory."""
     model, plan, work = values.model, values.plan, values.workload
     key_dim, value_dim = head_widths(model)
@@ -235,7 +243,9 @@ def _elementwise(values: Inputs, tokens: Array, memory: Array) -> Pass:
         model.ffn,
     )
     activation = width * (2.0 + model.gated) * size / plan.tensor
-    rotary = np.where(model.positions > 0, 0.0, 2.0 * size * model.head_dim * (model.heads + model.kv_heads) / plan.tensor)
+    rotary = np.where(
+        model.positions > 0, 0.0, 2.0 * size * model.head_dim * (model.heads + model.kv_heads) / plan.tensor
+    )
     shards = _sequence_shards(values)
     forward = (norms + residuals) / shards + activation + rotary
     backward = (1.5 * norms + residuals) / shards + 1.5 * activation + rotary
@@ -255,8 +265,8 @@ def _tensor_communication(values: Inputs, net: Wires, tokens: Array) -> tuple[Pa
     nbytes = tokens * values.model.hidden * values.workload.activation_bytes
     one = collectives.ring_all_reduce_time(nbytes, plan.tensor, bandwidth, latency)
     each = overlap.share_exposed(one, plan.hidden_tensor)
-    both = training.repeated(each, 2.0 - values.model.parallel_block)
-    return Pass(both, both), training.repeated(both, plan.recompute_full)
+    both = compose.repeated(each, 2.0 - values.model.parallel_block)
+    return Pass(both, both), compose.repeated(both, plan.recompute_full)
 
 
 def _context_communication(values: Inputs, net: Wires, tokens: Array, core: Pass) -> Pass:
@@ -284,7 +294,12 @@ def _expert_communication(values: Inputs, net: Wires, tokens: Array) -> Pass:
     local = topology.ranks_per_domain(plan.expert, plan.expert_tensor, values.cluster.domain)
     nbytes = tokens * model.top_k / plan.tensor * model.hidden * values.workload.activation_bytes
     one = collectives.all_to_all_time(
-        nbytes, plan.expert, local, net.inside, net.outside, np.where(plan.expert > local, net.network_latency, net.link_latency)
+        nbytes,
+        plan.expert,
+        local,
+        net.inside,
+        net.outside,
+        np.where(plan.expert > local, net.network_latency, net.link_latency),
     )
-    both = training.repeated(one, 2.0)
+    both = compose.repeated(one, 2.0)
     return Pass(both, both)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core import training
+from aiplan.core import compose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,6 +45,7 @@ TREE: dict[str, Branch] = {
             "step.compute.experts",
             "step.compute.elementwise",
             "step.compute.ends",
+            "step.compute.accumulation",
             "step.compute.recompute",
         ),
     ),
@@ -54,6 +55,7 @@ TREE: dict[str, Branch] = {
     "step.compute.experts": Branch("Experts", "s"),
     "step.compute.elementwise": Branch("Norms, residuals, activations", "s"),
     "step.compute.ends": Branch("Embedding, output head, loss", "s"),
+    "step.compute.accumulation": Branch("Gradient accumulation", "s"),
     "step.compute.recompute": Branch("Recomputation", "s"),
     "step.tensor": Branch("Tensor parallel communication", "s"),
     "step.context": Branch("Context parallel communication", "s"),
@@ -101,7 +103,7 @@ def add_up(leaves: Mapping[str, Array]) -> dict[str, Array]:
     for name in reversed(TREE):
         children = TREE[name].children
         if children:
-            terms[name] = training.summed(*(terms[child] for child in children))
+            terms[name] = compose.summed(*(terms[child] for child in children))
     return terms
 
 

@@ -51,12 +51,26 @@ def check_model(model: Model) -> Iterator[Fault]:
             "kv_heads",
             f"nearest: {nearest(kv_heads, divisors(model.heads))}",
         )
-    moe_layers = model.layers if model.experts and model.experts.layers is None else (model.experts.layers or 0) if model.experts else 0
+    moe_layers = (
+        model.layers
+        if model.experts and model.experts.layers is None
+        else (model.experts.layers or 0)
+        if model.experts
+        else 0
+    )
     if moe_layers > model.layers:
-        yield Fault("AIP310", f"{moe_layers} layers with experts, but only {model.layers} layers", "experts.layers", "")
+        yield Fault(
+            "AIP310",
+            f"{moe_layers} layers with experts, but only {model.layers} layers",
+            "experts.layers",
+            "",
+        )
     if model.ffn is None and moe_layers < model.layers:
         yield Fault(
-            "AIP310", f"{model.layers - moe_layers} layers have no experts, and ffn is not given", "layers", "give ffn"
+            "AIP310",
+            f"{model.layers - moe_layers} layers have no experts, and ffn is not given",
+            "layers",
+            "give ffn",
         )
     if model.experts and model.experts.top_k > model.experts.count:
         yield Fault(
@@ -67,7 +81,10 @@ def check_model(model: Model) -> Iterator[Fault]:
         )
     if model.window and (model.window.layers or 0) > model.layers:
         yield Fault(
-            "AIP310", f"{model.window.layers} layers with a window, but only {model.layers} layers", "window.layers", ""
+            "AIP310",
+            f"{model.window.layers} layers with a window, but only {model.layers} layers",
+            "window.layers",
+            "",
         )
 
 
@@ -208,7 +225,12 @@ def _experts(model: Model, plan: Plan, accelerators: int) -> Iterator[Fault]:
     if model.experts is None:
         for name in ("expert", "expert_tensor"):
             if getattr(plan, name) > 1:
-                yield Fault("AIP308", f"{name} {getattr(plan, name)}, but the model has no experts", f"plan.{name}", f"{name} 1")
+                yield Fault(
+                    "AIP308",
+                    f"{name} {getattr(plan, name)}, but the model has no experts",
+                    f"plan.{name}",
+                    f"{name} 1",
+                )
         return
     if model.experts.count % plan.expert:
         yield Fault(
@@ -221,7 +243,8 @@ def _experts(model: Model, plan: Plan, accelerators: int) -> Iterator[Fault]:
     if per_stage % (plan.expert * plan.expert_tensor):
         yield Fault(
             "AIP308",
-            f"expert {plan.expert} x expert_tensor {plan.expert_tensor} does not divide the {per_stage} accelerators of a stage",
+            f"expert {plan.expert} x expert_tensor {plan.expert_tensor} does not divide "
+            f"the {per_stage} accelerators of a stage",
             "plan.expert",
             f"nearest: expert {nearest(plan.expert, divisors(per_stage))}",
         )
@@ -245,18 +268,20 @@ def _batch(workload: Workload, plan: Plan, data: int) -> Iterator[Fault]:
             hint = f"{hint}; or micro_batch {nearest(plan.micro_batch, per_rank)}"
         yield Fault(
             "AIP306",
-            f"global_batch {workload.global_batch} is not a multiple of micro_batch {plan.micro_batch} x data {data} = {each}",
+            f"global_batch {workload.global_batch} is not a multiple of "
+            f"micro_batch {plan.micro_batch} x data {data} = {each}",
             "workload.global_batch",
             hint,
         )
         return
     count = workload.global_batch // each
     if plan.interleave > 1 and count % plan.pipeline:
+        legal = [rounds * plan.pipeline * each for rounds in range(1, count // plan.pipeline + 2)]
         yield Fault(
             "AIP307",
             f"interleaving needs micro-batches in multiples of pipeline {plan.pipeline}, and there are {count}",
             "plan.interleave",
-            f"nearest: global_batch {nearest(workload.global_batch, [k * plan.pipeline * each for k in range(1, count // plan.pipeline + 2)], 2)}; or interleave 1",
+            f"nearest: global_batch {nearest(workload.global_batch, legal, 2)}; or interleave 1",
         )
 
 

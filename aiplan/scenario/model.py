@@ -33,6 +33,7 @@ class Experts:
     top_k: int = integer(doc="Routed experts that a token passes", minimum=1)
     ffn: int = integer(doc="Inner width of one routed expert", minimum=1)
     layers: int | None = integer(doc="Layers with experts; all if not given", default=None, minimum=1)
+    interleaved: bool = flag(doc="Layers without experts are spread evenly instead of coming first", default=False)
     shared_ffn: int = integer(doc="Inner width of all shared experts together", default=0, minimum=0)
     router_bias: bool = flag(doc="Router has a bias or a learned score correction", default=False)
     shared_gate: bool = flag(doc="Shared experts have a gate of width 1", default=False)
@@ -74,7 +75,9 @@ class Model:
     norms_per_layer: int = integer(doc="Norms of width hidden in a layer", default=2, minimum=0)
     embedding_norm: bool = flag(doc="Norm behind the embedding", default=False)
     final_norm: bool = flag(doc="Norm before the output head", default=True)
-    qk_norm: str = choice(("none", "head", "full"), doc="Norm of queries and keys, per head or full width", default="none")
+    qk_norm: str = choice(
+        ("none", "head", "full"), doc="Norm of queries and keys, per head or full width", default="none"
+    )
     bias: Bias = record(Bias, doc="Which matrices have a bias", default="empty")
     attention_sinks: bool = flag(doc="One learned sink per head", default=False)
     parallel_block: bool = flag(doc="Attention and feed-forward run side by side", default=False)

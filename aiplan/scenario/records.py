@@ -41,7 +41,9 @@ class NetworkUse:
 class Cluster:
     """What it runs on."""
 
-    node: str = text(doc="Id of a node in the catalog")
+    node: str | None = text(doc="Id of a node in the catalog", default=None)
+    accelerator: str | None = text(doc="Id of an accelerator, for a node that is not in the catalog", default=None)
+    accelerators_per_node: int = integer(doc="Accelerators in such a node", default=8, minimum=1)
     nodes: int = integer(doc="Nodes of the job", minimum=1)
     accelerators: int | None = integer(doc="Accelerators of the job, if not all of its nodes", default=None, minimum=1)
     network: NetworkUse = record(NetworkUse, doc="Fabric between the nodes", default="empty")
@@ -81,11 +83,16 @@ class Plan:
     data: int | None = integer(doc="Data parallel ranks; derived if not given", default=None, minimum=1)
     micro_batch: int = integer(doc="Sequences per micro-batch", default=1, minimum=1)
     zero: int | None = integer(
-        doc="ZeRO stage: 0 none, 1 optimizer, 2 and gradients, 3 and parameters (FSDP)", default=None, minimum=0, maximum=3
+        doc="ZeRO stage: 0 none, 1 optimizer, 2 and gradients, 3 and parameters (FSDP)",
+        default=None,
+        minimum=0,
+        maximum=3,
     )
     recompute: str = choice(("none", "selective", "full"), doc="Activations computed again", default="none")
     attention: str | None = choice(("flash", "fused-softmax", "unfused"), doc="Attention kernel", default=None)
-    gradient_precision: str | None = choice(("fp32", "bf16"), doc="Data type gradients are kept and reduced in", default=None)
+    gradient_precision: str | None = choice(
+        ("fp32", "bf16"), doc="Data type gradients are kept and reduced in", default=None
+    )
     overlap: Overlap = record(Overlap, doc="Which communication is hidden", default="empty")
 
 

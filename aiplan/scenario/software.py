@@ -43,6 +43,7 @@ class Software:
     gradient_precision: str = choice(("fp32", "bf16"), doc="Data type gradients are kept and reduced in")
     dropout: bool = flag(doc="Dropout in the layers")
     fused_elementwise: bool = flag(doc="Chains of element-wise operations are one kernel")
+    fused_accumulation: bool = flag(doc="The matmul that makes a weight gradient adds it up")
     launch: float = quantity("time", doc="Start of a kernel that nothing hides", minimum=0)
     reserved_memory: float = quantity("data", doc="Context, libraries and communication buffers", minimum=0)
     fragmentation: float = quantity("fraction", doc="Share of activations lost in the allocator", minimum=0, maximum=1)

@@ -52,9 +52,7 @@ def not_a_number(text: str, dimension: str) -> UnitError:
         return UnitError(f"the text is empty, but {due.phrase} is due", _example_hint(dimension))
     if text.lstrip("+-").lower().startswith(("nan", "inf")):
         return not_finite(text, dimension)
-    return UnitError(
-        f"'{text}' does not begin with a number, but {due.phrase} is due", _example_hint(dimension)
-    )
+    return UnitError(f"'{text}' does not begin with a number, but {due.phrase} is due", _example_hint(dimension))
 
 
 def misplaced_underscore(text: str, dimension: str) -> UnitError:

@@ -234,9 +234,7 @@ def test_misspelt_key_is_not_reported_as_missing_too():
 
 
 def test_all_faults_of_a_file_come_at_once():
-    _, found = built(
-        "nane: x\nname: 1\nname: y\nnetwork: {bandwidth: 3, latency: 1 m}\nnics: [{count: 0}, {count: a}]"
-    )
+    _, found = built("nane: x\nname: 1\nname: y\nnetwork: {bandwidth: 3, latency: 1 m}\nnics: [{count: 0}, {count: a}]")
     assert sorted(d.code for d in found) == [
         "AIP102",
         "AIP102",
@@ -263,9 +261,7 @@ def test_origin_of_every_value():
 def test_origins_of_a_catalog_entry_and_path_prefix():
     origins = {}
     node = read("count: 2", "nic.yaml")
-    assert build(Nic, node, Diagnostics(), path="cluster.nic", origins=origins, kind="catalog") == Nic(
-        count=2
-    )
+    assert build(Nic, node, Diagnostics(), path="cluster.nic", origins=origins, kind="catalog") == Nic(count=2)
     assert origins == {"cluster.nic.count": ("catalog", "nic.yaml:1", "2")}
 
 
@@ -445,8 +441,7 @@ _ANY = st.recursive(
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(alphabet='aB1 .-:#é\U00010000\n"', max_size=5),
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["count", "on", "x"]), inner, max_size=3)
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["count", "on", "x"]), inner, max_size=3)
     ),
     max_leaves=5,
 )
@@ -470,9 +465,7 @@ def test_any_data_is_built_or_refused_in_words(data):
 
 def test_import_loads_neither_yaml_nor_numpy_nor_what_only_errors_need():
     code = "import sys, aiplan.declare; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "aiplan.declare.build" in loaded
     assert not {"yaml", "numpy", "pandas", "rich", "difflib", "decimal"} & set(loaded)
 

@@ -59,9 +59,7 @@ def test_nothing_found_shows_nothing():
 
 
 def test_without_mark_or_source_there_is_no_frame():
-    shown = render(
-        [Diagnostic("AIP113", "error", "p", Mark("x", 7, 1, 2)), Diagnostic("AIP113", "error", "q")], {}
-    )
+    shown = render([Diagnostic("AIP113", "error", "p", Mark("x", 7, 1, 2)), Diagnostic("AIP113", "error", "q")], {})
     assert "|" not in shown
 
 
@@ -86,9 +84,7 @@ def test_a_long_line_is_cut_around_the_mark(column):
 
 
 def test_control_characters_never_reach_the_terminal():
-    shown = render(
-        [Diagnostic("AIP104", "error", "key '\x1b[31m'", Mark("f\x07", 1, 1, 2))], {"f\x07": "\x1b[2J"}
-    )
+    shown = render([Diagnostic("AIP104", "error", "key '\x1b[31m'", Mark("f\x07", 1, 1, 2))], {"f\x07": "\x1b[2J"})
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", shown)
 
 

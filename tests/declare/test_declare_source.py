@@ -235,9 +235,7 @@ _DATA = st.recursive(
     | st.booleans()
     | st.integers()
     | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(
-        alphabet=st.characters(exclude_categories=["Cs", "Cc", "Cn"], exclude_characters="\ufeff\ufffe\uffff")
-    )
+    | st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc", "Cn"], exclude_characters="\ufeff\ufffe\uffff"))
     | st.sampled_from(["no", "on", "0755", "1e5", "<<", "&a", "*b", "- x", "a: b", "# c", "~", ""]),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abcdef"), inner, max_size=4),
     max_leaves=12,

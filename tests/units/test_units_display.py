@@ -166,9 +166,7 @@ def test_fraction_reads_back_within_a_twentieth_of_a_percent(value):
 @pytest.mark.parametrize(("unit", "dimension"), READABLE)
 @given(first=magnitudes, second=magnitudes)
 def test_more_never_looks_like_less(unit, dimension, first, second):
-    low, high = (
-        parse(quantity(value, unit).replace(",", ""), dimension) for value in sorted((first, second))
-    )
+    low, high = (parse(quantity(value, unit).replace(",", ""), dimension) for value in sorted((first, second)))
     assert low <= high * (1 + 1e-12)
 
 
@@ -243,9 +241,7 @@ def test_scale(values, unit, symbol, cells):
     assert scale(values, unit) == (symbol, cells)
 
 
-@given(
-    st.lists(st.floats(0, 1e18), min_size=1), st.sampled_from(["B", "B si", "B/s", "FLOP", "s", "W", "Hz"])
-)
+@given(st.lists(st.floats(0, 1e18), min_size=1), st.sampled_from(["B", "B si", "B/s", "FLOP", "s", "W", "Hz"]))
 def test_a_column_keeps_the_order_of_its_values(values, unit):
     symbol, cells = scale(sorted(values), unit)
     shown = [float(cell) for cell in cells]

@@ -253,9 +253,7 @@ def test_no_dimension_passes_for_another(given_as, due):
 def test_repr_of_any_float_reads_back(number, symbol):
     factor, dimension = SYMBOLS[symbol]
     if math.isfinite(number * factor):
-        assert parse(f"{number!r} {symbol}", dimension) == pytest.approx(
-            number * factor, rel=1e-14, abs=1e-300
-        )
+        assert parse(f"{number!r} {symbol}", dimension) == pytest.approx(number * factor, rel=1e-14, abs=1e-300)
 
 
 def assert_finite_or_explained(text, dimension):

@@ -72,9 +72,7 @@ def symbols_of(dimension):
     return [symbol for symbol, (_, of) in SYMBOLS.items() if of == dimension]
 
 
-@pytest.mark.parametrize(
-    "dimension", [name for name, due in DIMENSIONS.items() if due.parts and name != "rate"]
-)
+@pytest.mark.parametrize("dimension", [name for name, due in DIMENSIONS.items() if due.parts and name != "rate"])
 @given(data=st.data())
 def test_quotients_agree_with_pint(dimension, registry, data):
     parts = DIMENSIONS[dimension].parts

@@ -41,8 +41,6 @@ def stage_table(
             continue
         if not (first or last):
             seen[row] = len(table["index"])
-        for name, value in zip(
-            table, (float(index), row[1], row[2], float(first), float(last), 1.0), strict=True
-        ):
+        for name, value in zip(table, (float(index), row[1], row[2], float(first), float(last), 1.0), strict=True):
             table[name].append(value)
     return table

@@ -1,0 +1,193 @@
+"""How terms are put together: sums, repetitions, choices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aiplan.core.formula import closed_form
+
+if TYPE_CHECKING:
+    from aiplan.core.arrays import Numeric
+
+
+@closed_form
+def repeated(each: Numeric, times: Numeric) -> Numeric:
+    """Time of something that happens several times, one after the other.
+
+    t = c t_1
+
+    Parameters
+    ----------
+    each : numeric
+        Time t_1 of one. [s]
+    times : numeric
+        How often, c. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    No overlap between the repetitions.
+
+    References
+    ----------
+    .. [1] Amdahl, "Validity of the single processor approach", AFIPS 1967. https://doi.org/10.1145/1465482.1465560
+    """
+    return each * times
+
+
+@closed_form
+def at_stage(values: Numeric, stage: Numeric) -> Numeric:
+    """Value of a quantity at one pipeline stage.
+
+    x = x_i
+
+    Parameters
+    ----------
+    values : numeric
+        Quantity x per stage, shape (plans, stages).
+    stage : numeric
+        Column i of the stage, shape (plans, 1). [-]
+
+    Returns
+    -------
+    numeric
+        Shape (plans, 1).
+
+    Notes
+    -----
+    The busiest stage sets the time of a step, the fullest stage decides whether it fits.
+
+    References
+    ----------
+    .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC21.
+       https://arxiv.org/abs/2104.04473
+    """
+    return np.take_along_axis(values, stage, axis=-1)
+
+
+@closed_form
+def summed(*parts: Numeric) -> Numeric:
+    """Sum of the parts of a term.
+
+    x = x_1 + x_2 + ...
+
+    Parameters
+    ----------
+    *parts : numeric
+        Parts x_i, all in one unit.
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the parts, in their unit.
+
+    Notes
+    -----
+    Added from left to right, so that a tree adds up to the last bit.
+
+    References
+    ----------
+    .. [1] Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., chapter 4.
+       https://doi.org/10.1137/1.9780898718027
+    """
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+@closed_form
+def chosen(condition: Numeric, then: Numeric, otherwise: Numeric) -> Numeric:
+    """Value of one of two alternatives.
+
+    x = a if c else b
+
+    Parameters
+    ----------
+    condition : numeric
+        Condition c: true or false, or a number of which 0 is false. [-]
+    then : numeric
+        Value a where the condition holds.
+    otherwise : numeric
+        Value b where it does not, in the unit of a.
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs, in their unit.
+
+    Notes
+    -----
+    Both alternatives are computed.
+
+    References
+    ----------
+    .. [1] NumPy, `where`. https://numpy.org/doc/stable/reference/generated/numpy.where.html
+    """
+    return np.where(np.asarray(condition) > 0, then, otherwise)
+
+
+@closed_form
+def least(*options: Numeric) -> Numeric:
+    """Time of the fastest of several ways to do the same.
+
+    t = min(t_1, t_2, ...)
+
+    Parameters
+    ----------
+    *options : numeric
+        Time t_i of each way. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the options. [s]
+
+    Notes
+    -----
+    Communication libraries choose the algorithm by size from a model like this one.
+
+    References
+    ----------
+    .. [1] NCCL, tuning model. https://github.com/NVIDIA/nccl
+    """
+    best = options[0]
+    for option in options[1:]:
+        best = np.minimum(best, option)
+    return best
+
+
+@closed_form
+def over_stages(values: Numeric, copies: Numeric) -> Numeric:
+    """Sum of a quantity over all pipeline stages.
+
+    x = sum of c_i x_i
+
+    Parameters
+    ----------
+    values : numeric
+        Quantity x_i of each stage that differs, shape (plans, stages).
+    copies : numeric
+        How many stages c_i are alike, shape (plans, stages). [-]
+
+    Returns
+    -------
+    numeric
+        Shape (plans, 1), in the unit of the values.
+
+    Notes
+    -----
+    Stages with the same layers are kept once.
+
+    References
+    ----------
+    .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC21.
+       https://arxiv.org/abs/2104.04473
+    """
+    return np.sum(values * copies, axis=-1, keepdims=True)

@@ -1,0 +1,321 @@
+"""Scenario text to a resolved scenario: every number the engine needs, each with its origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aiplan.catalog.records import Node as NodeEntry
+from aiplan.catalog.records import ScaleUp
+from aiplan.declare import Diagnostics, Mapping, build, set_value
+from aiplan.scenario import legality
+from aiplan.scenario.files import (
+    LIBRARY,
+    Place,
+    find_in_library,
+    find_scenario,
+    library_ids,
+    locate,
+    read_place,
+)
+from aiplan.scenario.model import Model
+from aiplan.scenario.records import NOT_MODELLED_YET, SCHEMA_VERSION, ScenarioFile
+from aiplan.scenario.resolve import Parts, resolve
+from aiplan.scenario.software import Software
+from aiplan.scenario.stages import stage_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aiplan.catalog.load import Catalog
+    from aiplan.catalog.records import Accelerator, Link, Network
+    from aiplan.declare import Mark, Node, Origins
+    from aiplan.scenario.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A scenario, resolved."""
+
+    name: str
+    source: str
+    file: ScenarioFile
+    model: Model
+    node: NodeEntry
+    accelerator: Accelerator
+    values: dict[str, Value]
+    stages: dict[str, list[float]]
+    data: int
+    settings: tuple[str, ...] = ()
+
+    @property
+    def accelerators(self) -> int:
+        """Accelerators of the job."""
+        return int(self.values["cluster.accelerators"].number)
+
+
+def load(
+    text: str, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[tuple[str, str, str]] = ()
+) -> Scenario | None:
+    """Load a scenario by path or by its name in the library.
+
+    Parameters
+    ----------
+    text : str
+        Path, or name of a scenario of the library.
+    catalog : Catalog
+        Where ids are looked up.
+    diagnostics : Diagnostics
+        Takes everything that is wrong.
+    settings : sequence of tuple
+        Changes from the command line: path, value text, option name.
+
+    Returns
+    -------
+    Scenario or None
+        None if there are errors.
+    """
+    place = find_scenario(text)
+    if not place.path.exists():
+        diagnostics.error(
+            "AIP113",
+            f"no scenario '{text}'",
+            hint=_known_scenarios(text) or "give the path of a scenario file",
+        )
+        return None
+    return resolve_tree(read_place(place, diagnostics), place, catalog, diagnostics, settings)
+
+
+def resolve_tree(
+    tree: Node,
+    place: Place,
+    catalog: Catalog,
+    diagnostics: Diagnostics,
+    settings: Sequence[tuple[str, str, str]] = (),
+) -> Scenario | None:
+    """Resolve a scenario that has been read."""
+    for path, value, option in settings:
+        if isinstance(tree, Mapping):
+            tree = set_value(tree, path, value, diagnostics, option)
+    tree = _without_unmodelled(tree, diagnostics)
+    origins: Origins = {}
+    file = build(ScenarioFile, tree, diagnostics, "", origins)
+    if file is None or not _version_known(file.schema_version, tree, diagnostics):
+        return None
+    parts = _parts(file, tree, origins, place, catalog, diagnostics)
+    if parts is None or diagnostics.has_errors:
+        return None
+    return _checked(parts, tree, place, diagnostics, tuple(f"{path}={value}" for path, value, _ in settings))
+
+
+def _checked(
+    parts: Parts, tree: Node, place: Place, diagnostics: Diagnostics, settings: tuple[str, ...]
+) -> Scenario | None:
+    file = parts.file
+    values = resolve(parts, tree, diagnostics)
+    accelerators = file.cluster.accelerators or file.cluster.nodes * parts.node.accelerators
+    legality.report(legality.check_plan(parts.model, file.workload, file.plan, accelerators), tree, diagnostics)
+    split = legality.stage_layers(parts.model, file.plan)
+    if values is None or split is None or diagnostics.has_errors:
+        return None
+    return Scenario(
+        name=file.name or place.path.stem,
+        source=place.name,
+        file=file,
+        model=parts.model,
+        node=parts.node,
+        accelerator=parts.accelerator,
+        values=values,
+        stages=_stages(parts.model, split, file.plan.pipeline),
+        data=int(values["plan.data"].number),
+        settings=settings,
+    )
+
+
+def _stages(model: Model, split: tuple[int, ...], pipeline: int) -> dict[str, list[float]]:
+    with_experts = model.experts is not None
+    moe_layers = (model.experts.layers or model.layers) if model.experts else 0
+    layers = (*split[:-1], split[-1] + model.mtp_layers)
+    moe_total = moe_layers + (model.mtp_layers if with_experts else 0)
+    dense = sum(layers) - moe_total
+    dense_first = not (model.experts is not None and model.experts.interleaved)
+    return stage_table(pipeline, dense, moe_total, layers, dense_first=dense_first)
+
+
+def _known_scenarios(text: str) -> str | None:
+    import difflib  # noqa: PLC0415  only when a look-up fails
+
+    close = difflib.get_close_matches(text, library_ids(""), n=3)
+    return f"did you mean {' or '.join(repr(name) for name in close)}?" if close else None
+
+
+def _without_unmodelled(tree: Node, diagnostics: Diagnostics) -> Node:
+    if not isinstance(tree, Mapping):
+        return tree
+    for key, _ in tree.items:
+        if key.text in NOT_MODELLED_YET:
+            diagnostics.error(
+                "AIP117",
+                f"'{key.text}' is not modelled yet",
+                key.mark,
+                expected=f"{NOT_MODELLED_YET[key.text]} have no model in this version",
+                hint="leave the key out: nothing here is ignored silently",
+            )
+    return Mapping([item for item in tree.items if item[0].text not in NOT_MODELLED_YET], tree.mark)
+
+
+def _version_known(version: int, tree: Node, diagnostics: Diagnostics) -> bool:
+    if version != SCHEMA_VERSION:
+        diagnostics.error(
+            "AIP116",
+            f"schema_version {version} is not known",
+            locate(tree, "schema_version"),
+            hint=f"this version reads schema_version {SCHEMA_VERSION}",
+        )
+    return version == SCHEMA_VERSION
+
+
+def _parts(
+    file: ScenarioFile, tree: Node, origins: Origins, place: Place, catalog: Catalog, diagnostics: Diagnostics
+) -> Parts | None:
+    """Look up what the scenario names: model, software, node, accelerator, link, network, region."""
+    model = _model(file, tree, origins, place, diagnostics)
+    software = _software(file, tree, diagnostics)
+    node = _node(file, tree, catalog, diagnostics)
+    region_id = file.cluster.region or "world"
+    region = catalog.region(region_id, diagnostics, locate(tree, "cluster.region"))
+    network = _network(file, tree, node[0] if node else None, catalog, diagnostics)
+    accelerator = catalog.accelerator(node[0].accelerator, diagnostics, locate(tree, "cluster.node")) if node else None
+    link = _link(accelerator[0] if accelerator else None, tree, catalog, diagnostics)
+    if model is None or software is None or node is None or accelerator is None or region is None:
+        return None
+    return Parts(
+        file=file,
+        origins=origins,
+        model=model[0],
+        model_origins=model[1],
+        software=software[0],
+        software_origins=software[1],
+        node=node[0],
+        node_origins=node[1],
+        accelerator=accelerator[0],
+        accelerator_origins=accelerator[1],
+        link=link,
+        network=network,
+        region=region[0],
+        region_origins=region[1],
+    )
+
+
+def _node(
+    file: ScenarioFile, tree: Node, catalog: Catalog, diagnostics: Diagnostics
+) -> tuple[NodeEntry, Origins] | None:
+    """Return the node of the catalog, or a plain one round an accelerator."""
+    cluster = file.cluster
+    if cluster.node is not None and cluster.accelerator is None:
+        return catalog.node(cluster.node, diagnostics, locate(tree, "cluster.node"))
+    if cluster.node is not None or cluster.accelerator is None:
+        both = cluster.node is not None
+        diagnostics.error(
+            "AIP106" if not both else "AIP107",
+            "cluster has both node and accelerator" if both else "cluster has neither node nor accelerator",
+            locate(tree, "cluster"),
+            hint="give node: an id of 'aiplan catalog list nodes'; or accelerator: for a node of your own",
+        )
+        return None
+    found = catalog.accelerator(cluster.accelerator, diagnostics, locate(tree, "cluster.accelerator"))
+    if found is None:
+        return None
+    entry = found[0]
+    wiring = "switched" if entry.scale_up and entry.scale_up != entry.host_link else "pcie"
+    plain = NodeEntry(
+        name=f"{cluster.accelerators_per_node} x {entry.name}",
+        accelerator=cluster.accelerator,
+        accelerators=cluster.accelerators_per_node,
+        scale_up=ScaleUp(topology=wiring),
+        verified=False,
+    )
+    return plain, {}
+
+
+def _network(
+    file: ScenarioFile, tree: Node, node: NodeEntry | None, catalog: Catalog, diagnostics: Diagnostics
+) -> tuple[Network, Origins] | None:
+    fabric = file.cluster.network.fabric
+    if fabric is not None:
+        return catalog.network(fabric, diagnostics, locate(tree, "cluster.network.fabric"))
+    if node is None or not node.nics:
+        if node is not None and file.cluster.nodes > 1:
+            diagnostics.error(
+                "AIP203",
+                f"the node has no network ports in the catalog, and there are {file.cluster.nodes} nodes",
+                locate(tree, "cluster.node"),
+                hint="give cluster.network.fabric and cluster.network.ports",
+            )
+        return None
+    return catalog.network(node.nics[0].network, diagnostics, locate(tree, "cluster.node"))
+
+
+def _link(
+    accelerator: Accelerator | None, tree: Node, catalog: Catalog, diagnostics: Diagnostics
+) -> tuple[Link, Origins] | None:
+    use = accelerator and (accelerator.scale_up or accelerator.host_link)
+    return catalog.link(use.link, diagnostics, locate(tree, "cluster.node")) if use else None
+
+
+def _model(
+    file: ScenarioFile, tree: Node, origins: Origins, place: Place, diagnostics: Diagnostics
+) -> tuple[Model, Origins] | None:
+    if isinstance(file.model, Model):
+        legality.report(legality.check_model(file.model), tree, diagnostics, "model.")
+        return file.model, {path.removeprefix("model."): origin for path, origin in origins.items()}
+    mark = locate(tree, "model")
+    found = find_model(file.model, place)
+    if found is None:
+        diagnostics.error("AIP113", f"no model '{file.model}'", mark, hint=_known_models(file.model))
+        return None
+    return load_model(found, diagnostics)
+
+
+def find_model(text: str, beside: Place) -> Place | None:
+    """Return the file of a model: a path beside the scenario that names it, or a name of the library."""
+    if "/" in text or text.endswith((".yaml", ".yml", ".json")):
+        path = beside.path.parent / text
+        return Place(text, path) if path.is_file() else None
+    return find_in_library("models", text)
+
+
+def load_model(place: Place, diagnostics: Diagnostics) -> tuple[Model, Origins] | None:
+    """Read a model file."""
+    tree = read_place(place, diagnostics)
+    origins: Origins = {}
+    model = build(Model, tree, diagnostics, "", origins)
+    if model is None:
+        return None
+    legality.report(legality.check_model(model), tree, diagnostics)
+    return model, origins
+
+
+def _known_models(text: str) -> str:
+    import difflib  # noqa: PLC0415  only when a look-up fails
+
+    known = library_ids("models")
+    close = difflib.get_close_matches(text.lower(), known, n=3, cutoff=0.5)
+    listed = f"{LIBRARY}/models/ has {len(known)} models; a path or an inline shape works too"
+    return f"did you mean {' or '.join(repr(name) for name in close)}?" if close else listed
+
+
+def _software(file: ScenarioFile, tree: Node, diagnostics: Diagnostics) -> tuple[Software, Origins] | None:
+    place = find_in_library("software", file.software)
+    if place is None:
+        mark: Mark = locate(tree, "software")
+        diagnostics.error(
+            "AIP108",
+            f"no software preset '{file.software}'",
+            mark,
+            hint=f"known presets: {', '.join(library_ids('software'))}",
+        )
+        return None
+    origins: Origins = {}
+    preset = build(Software, read_place(place, diagnostics), diagnostics, "", origins)
+    return None if preset is None else (preset, origins)

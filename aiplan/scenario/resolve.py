@@ -1,0 +1,424 @@
+"""Every number the engine needs, with its origin: given, from the catalog, derived, default or assumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from aiplan.scenario.files import locate
+from aiplan.scenario.values import Value, assumed, default, derived, first, from_file
+
+if TYPE_CHECKING:
+    from aiplan.catalog.records import Accelerator, Link, Network, Node, Price, Region
+    from aiplan.declare import Diagnostics, Origins
+    from aiplan.declare import Node as Tree
+    from aiplan.scenario.model import Model
+    from aiplan.scenario.records import ScenarioFile
+    from aiplan.scenario.software import Software
+
+HALF_TYPES = ("bf16", "fp16")
+ELEMENT_BYTES = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1}
+OPTIMIZER_BYTES = {"adam": 8, "adam-bf16-states": 4, "adam-8bit": 2, "sgd": 0, "sgd-momentum": 4}
+MASTER_BYTES = 4
+NORM_VECTORS = {"layernorm": 2, "rmsnorm": 1, "layernorm-no-bias": 1, "none": 0}
+
+# Defaults for accelerators on which no training runs were fitted. The share is that of the A100: what training
+# sustains (fitted) over the best matmul that was measured there.
+TRAINING_OVER_BEST_MATMUL = 0.85
+MATMUL_FRACTION = 0.6
+ATTENTION_FRACTION = 0.4
+MEMORY_FRACTION = 0.7
+LINK_FRACTION = 0.8
+LINK_LATENCY = 3e-6
+NETWORK_FRACTION = 0.9
+RDMA_LATENCY = 10e-6
+TCP_LATENCY = 50e-6
+NODE_OVER_DEVICE_POWER = 1.5
+PUE = 1.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a scenario consists of, looked up, with the origins of all values."""
+
+    file: ScenarioFile
+    origins: Origins
+    model: Model
+    model_origins: Origins
+    software: Software
+    software_origins: Origins
+    node: Node
+    node_origins: Origins
+    accelerator: Accelerator
+    accelerator_origins: Origins
+    link: tuple[Link, Origins] | None
+    network: tuple[Network, Origins] | None
+    region: Region
+    region_origins: Origins
+
+
+def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Value] | None:
+    """Return all values by dotted name; None, and what is wrong noted, if the device cannot do what is asked."""
+    peaks = _peaks(parts, tree, diagnostics)
+    if peaks is None:
+        return None
+    groups = {
+        "model": _model(parts.model, parts.model_origins),
+        "workload": _workload(parts),
+        "cluster": peaks | _device(parts) | _links(parts) | _network(parts) | _money(parts),
+        "plan": _plan(parts),
+    }
+    return {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
+
+
+def _model(model: Model, origins: Origins) -> dict[str, Value]:
+    def own(number: float | None, path: str) -> Value:
+        return from_file(number, origins, path)
+
+    kv_heads = own(model.kv_heads, "kv_heads") if model.kv_heads else derived(model.heads, "as many as heads")
+    head_dim = (
+        own(model.head_dim, "head_dim") if model.head_dim else derived(model.hidden // model.heads, "hidden / heads")
+    )
+    norm = Value(float(NORM_VECTORS[model.norm]), own(0, "norm").origin)
+    window_layers = (model.window.layers or model.layers) if model.window else 0
+    values = {
+        "layers": own(model.layers, "layers"),
+        "hidden": own(model.hidden, "hidden"),
+        "heads": own(model.heads, "heads"),
+        "kv_heads": kv_heads,
+        "head_dim": head_dim,
+        "ffn": own(model.ffn or 0, "ffn"),
+        "gated": own(model.gated, "gated"),
+        "vocab": own(model.vocab, "vocab"),
+        "positions": own(model.positions, "positions"),
+        "tied": own(model.tied, "tied"),
+        "norm_vectors": norm,
+        "norms_per_layer": own(model.norms_per_layer, "norms_per_layer"),
+        "embedding_norm": own(model.embedding_norm, "embedding_norm"),
+        "final_norm": own(model.final_norm, "final_norm"),
+        "qk_norm_head": own(model.qk_norm == "head", "qk_norm"),
+        "qk_norm_full": own(model.qk_norm == "full", "qk_norm"),
+        "qkv_bias": own(model.bias.qkv, "bias.qkv"),
+        "output_bias": own(model.bias.attention_output, "bias.attention_output"),
+        "mlp_bias": own(model.bias.mlp, "bias.mlp"),
+        "head_bias": own(model.bias.head, "bias.head"),
+        "sinks": own(model.attention_sinks, "attention_sinks"),
+        "parallel_block": own(model.parallel_block, "parallel_block"),
+        "window": own(model.window.size if model.window else 0, "window.size"),
+        "window_layers": own(window_layers, "window.layers"),
+        "mtp_layers": own(model.mtp_layers, "mtp_layers"),
+    }
+    return values | _experts(model, origins) | _latent(model, origins)
+
+
+def _experts(model: Model, origins: Origins) -> dict[str, Value]:
+    names = ("count", "top_k", "ffn", "shared_ffn", "router_bias", "shared_gate")
+    numbers = [getattr(model.experts, name) if model.experts else 0 for name in names]
+    columns = ("experts", "top_k", "expert_ffn", "shared_ffn", "router_bias", "shared_gate")
+    values = {
+        column: from_file(number, origins, f"experts.{name}")
+        for column, name, number in zip(columns, names, numbers, strict=True)
+    }
+    layers = (model.experts.layers or model.layers) if model.experts else 0
+    return values | {"moe_layers": from_file(layers, origins, "experts.layers")}
+
+
+def _latent(model: Model, origins: Origins) -> dict[str, Value]:
+    names = ("query_rank", "key_value_rank", "nope_dim", "rope_dim", "value_dim")
+    latent = model.latent_attention
+    values = {
+        name: from_file(getattr(latent, name) if latent else 0, origins, f"latent_attention.{name}") for name in names
+    }
+    return values | {"latent": from_file(latent is not None, origins, "latent_attention.key_value_rank")}
+
+
+def _workload(parts: Parts) -> dict[str, Value]:
+    work, origins = parts.file.workload, parts.origins
+
+    def own(number: float | None, path: str) -> Value:
+        return from_file(number, origins, f"workload.{path}")
+
+    whole = work.precision in {"fp32", "tf32"}
+    size = 4 if whole else 2
+    gradient = _gradient_precision(parts)
+    master = 0 if whole or work.optimizer == "adam-bf16-states" else MASTER_BYTES
+    precision, optimizer = own(0, "precision").origin, own(0, "optimizer").origin
+    return {
+        "tokens": own(work.tokens, "tokens"),
+        "sequence": own(work.sequence_length, "sequence_length"),
+        "global_batch": own(work.global_batch, "global_batch"),
+        "weight_bytes": Value(float(size), precision),
+        "activation_bytes": Value(float(size), precision),
+        "matmul_bytes": Value(float(ELEMENT_BYTES[work.precision]), precision),
+        "gradient_bytes": Value(4.0, precision) if whole else gradient,
+        "optimizer_bytes": Value(float(master + OPTIMIZER_BYTES[work.optimizer]), optimizer),
+        "dropout": from_file(parts.software.dropout, parts.software_origins, "dropout"),
+    }
+
+
+def _gradient_precision(parts: Parts) -> Value:
+    given = parts.file.plan.gradient_precision
+    if given is not None:
+        return from_file(ELEMENT_BYTES[given], parts.origins, "plan.gradient_precision")
+    return from_file(ELEMENT_BYTES[parts.software.gradient_precision], parts.software_origins, "gradient_precision")
+
+
+def _peaks(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Value] | None:
+    device, precision = parts.accelerator, parts.file.workload.precision
+    fast = next((name for name in HALF_TYPES if name in device.compute), None)
+    attention = precision if precision in device.compute and precision != "fp8" else fast
+    if precision not in device.compute or attention is None:
+        listed = ", ".join(name for name in ELEMENT_BYTES if name in device.compute)
+        diagnostics.error(
+            "AIP203",
+            f"{device.name} has no {precision} peak in the catalog",
+            locate(tree, "workload.precision"),
+            hint=f"it has {listed}",
+        )
+        return None
+
+    def peak(name: str) -> Value:
+        return from_file(device.compute[name], parts.accelerator_origins, f"compute.{name}")
+
+    return {"matmul_peak": peak(precision), "attention_peak": peak(attention)}
+
+
+def _device(parts: Parts) -> dict[str, Value]:
+    device, origins = parts.accelerator, parts.accelerator_origins
+    node, cluster = parts.node, parts.file.cluster
+
+    def own(number: float | None, path: str) -> Value:
+        return from_file(number, origins, path)
+
+    total = cluster.nodes * node.accelerators
+    accelerators = (
+        from_file(cluster.accelerators, parts.origins, "cluster.accelerators")
+        if cluster.accelerators
+        else derived(total, f"{cluster.nodes} nodes x {node.accelerators}")
+    )
+    fitted = device.fitted
+    cores = (
+        own(device.multiprocessors, "multiprocessors")
+        if device.multiprocessors
+        else assumed(0, "unknown: no wave effect")
+    )
+    software = parts.software_origins
+    return {
+        "accelerators": accelerators,
+        "accelerators_per_node": from_file(node.accelerators, parts.node_origins, "accelerators"),
+        "domain": from_file(node.scale_up.domain or node.accelerators, parts.node_origins, "accelerators"),
+        "matmul_fraction": own(fitted.matmul_fraction, "fitted.matmul_fraction")
+        if fitted
+        else _matmul_fraction(device),
+        "attention_fraction": own(fitted.attention_fraction, "fitted.attention_fraction")
+        if fitted
+        else default(ATTENTION_FRACTION, "usual for fused attention; no runs fitted on this accelerator"),
+        "multiprocessors": cores,
+        "memory_capacity": own(device.memory.capacity, "memory.capacity"),
+        "memory_bandwidth": own(device.memory.bandwidth, "memory.bandwidth"),
+        "memory_fraction": own(fitted.memory_fraction, "fitted.memory_fraction")
+        if fitted
+        else default(MEMORY_FRACTION, "as on the A100; no runs fitted on this accelerator"),
+        "launch": from_file(parts.software.launch, software, "launch"),
+        "reserved_memory": from_file(parts.software.reserved_memory, software, "reserved_memory"),
+        "fragmentation": from_file(parts.software.fragmentation, software, "fragmentation"),
+    }
+
+
+def _matmul_fraction(device: Accelerator) -> Value:
+    name = next((n for n in HALF_TYPES if device.achieved and n in device.achieved.matmul), None)
+    if name is None or device.achieved is None:
+        return assumed(MATMUL_FRACTION, "no runs fitted and no matmul measured on this accelerator")
+    share = TRAINING_OVER_BEST_MATMUL * device.achieved.matmul[name] / device.compute[name]
+    return default(share, f"{TRAINING_OVER_BEST_MATMUL} of the best {name} matmul measured, as on the A100")
+
+
+def _links(parts: Parts) -> dict[str, Value]:
+    use = parts.accelerator.scale_up or parts.accelerator.host_link
+    if parts.link is None or use is None or parts.link[0].bandwidth_one_way is None:
+        unknown = "no link between accelerators in the catalog"
+        return {
+            "link_bandwidth": assumed(float("inf") if parts.node.accelerators == 1 else float("nan"), unknown),
+            "link_fraction": assumed(1.0, unknown),
+            "link_latency": assumed(LINK_LATENCY, unknown),
+        }
+    link, origins = parts.link
+    rate = link.bandwidth_one_way or 0.0
+    origin = from_file(rate, origins, "bandwidth_one_way").origin
+    fraction = (
+        Value(link.achieved.bandwidth_one_way / rate, from_file(0, origins, "achieved.bandwidth_one_way").origin)
+        if link.achieved
+        else default(LINK_FRACTION, "usual share of a link's rate that collectives reach")
+    )
+    latency = (
+        from_file(link.latency, origins, "latency")
+        if link.latency
+        else default(LINK_LATENCY, "usual step inside a node")
+    )
+    return {
+        "link_bandwidth": Value(rate * use.count, origin),
+        "link_fraction": fraction,
+        "link_latency": latency,
+    }
+
+
+def _network(parts: Parts) -> dict[str, Value]:
+    use, origins = parts.file.cluster.network, parts.origins
+    oversubscription = from_file(use.oversubscription, origins, "cluster.network.oversubscription")
+    if parts.network is None:
+        single = "one node: no network used"
+        return {
+            "network_ports": derived(1, single),
+            "network_bandwidth": derived(float("inf"), single),
+            "network_fraction": derived(1, single),
+            "network_latency": derived(0, single),
+            "oversubscription": oversubscription,
+        }
+    network, network_origins = parts.network
+    ports = first(
+        (
+            from_file(use.ports, origins, "cluster.network.ports") if use.ports else None,
+            from_file(parts.node.nics[0].count, parts.node_origins, "nics[0].count") if parts.node.nics else None,
+            assumed(1, "one port per node"),
+        )
+    )
+    return {
+        "network_ports": ports,
+        "network_bandwidth": from_file(network.bandwidth_one_way, network_origins, "bandwidth_one_way"),
+        "network_fraction": _network_fraction(parts, network, network_origins),
+        "network_latency": _network_latency(network, network_origins),
+        "oversubscription": oversubscription,
+    }
+
+
+def _network_fraction(parts: Parts, network: Network, origins: Origins) -> Value:
+    given = parts.file.cluster.network.efficiency
+    if given is not None:
+        return from_file(given, parts.origins, "cluster.network.efficiency")
+    if network.achieved is not None:
+        share = network.achieved.bandwidth_one_way / network.bandwidth_one_way
+        return Value(share, from_file(0, origins, "achieved.bandwidth_one_way").origin)
+    if network.efficiency is not None:
+        return from_file(network.efficiency, origins, "efficiency")
+    return default(NETWORK_FRACTION, "usual share of a port's rate that long messages reach")
+
+
+def _network_latency(network: Network, origins: Origins) -> Value:
+    if network.collective_latency is not None:
+        return from_file(network.collective_latency, origins, "collective_latency")
+    usual = RDMA_LATENCY if network.rdma else TCP_LATENCY
+    return default(usual, "usual network step of a collective, protocol included")
+
+
+def _money(parts: Parts) -> dict[str, Value]:
+    region, origins = parts.region, parts.region_origins
+    power, contains_cooling = _power(parts)
+    return {
+        "power": power,
+        "pue": _pue(parts, contains_cooling=contains_cooling),
+        "carbon_intensity": from_file(region.carbon, origins, "carbon"),
+        "electricity_price": from_file(region.electricity, origins, "electricity"),
+        "price": _price(parts),
+    }
+
+
+def _power(parts: Parts) -> tuple[Value, bool]:
+    """Return the draw per accelerator, and whether that contains the facility's share already."""
+    cluster, node, device = parts.file.cluster, parts.node, parts.accelerator
+    if cluster.power is not None:
+        return from_file(cluster.power, parts.origins, "cluster.power"), cluster.pue is None
+    if node.power_per_accelerator is not None:
+        return from_file(node.power_per_accelerator, parts.node_origins, "power_per_accelerator"), True
+    if node.power is not None:
+        share = node.power / node.accelerators
+        return Value(share, from_file(0, parts.node_origins, "power").origin), False
+    if device.power is not None:
+        return default(NODE_OVER_DEVICE_POWER * device.power, f"{NODE_OVER_DEVICE_POWER} x device power"), False
+    return assumed(float("nan"), "no power in the catalog"), False
+
+
+def _pue(parts: Parts, *, contains_cooling: bool) -> Value:
+    if parts.file.cluster.pue is not None:
+        return from_file(parts.file.cluster.pue, parts.origins, "cluster.pue")
+    if contains_cooling:
+        return derived(1.0, "the all-in draw contains cooling")
+    if parts.region.pue is not None:
+        return from_file(parts.region.pue, parts.region_origins, "pue")
+    return assumed(PUE, "usual for a large facility")
+
+
+def _price(parts: Parts) -> Value:
+    if parts.file.cluster.price is not None:
+        return from_file(parts.file.cluster.price, parts.origins, "cluster.price")
+    whole = _on_demand(parts.node.per_hour)
+    if whole:
+        return Value(
+            median(whole) / parts.node.accelerators,
+            from_file(0, parts.node_origins, "per_hour[0].per_hour").origin,
+        )
+    each = _on_demand(parts.accelerator.prices)
+    if each:
+        return assumed(
+            median(each), f"median of {len(each)} on-demand prices of {parts.accelerator.name} in the catalog"
+        )
+    spread = parts.accelerator.price_range
+    if spread is not None:
+        return assumed(
+            sum(spread.per_hour) / 2, f"middle of the price range of {parts.accelerator.name} in the catalog"
+        )
+    return assumed(float("nan"), "no price in the catalog: give cluster.price")
+
+
+def _on_demand(prices: tuple[Price, ...]) -> list[float]:
+    return [sum(price.per_hour) / 2 for price in prices if price.terms == "on-demand"]
+
+
+def _plan(parts: Parts) -> dict[str, Value]:
+    plan, origins, preset = parts.file.plan, parts.origins, parts.software
+    total = parts.file.cluster.accelerators or parts.file.cluster.nodes * parts.node.accelerators
+
+    def own(number: float, path: str) -> Value:
+        return from_file(number, origins, f"plan.{path}")
+
+    def chosen(given: float | bool | None, otherwise: float | bool, path: str) -> Value:  # noqa: FBT001
+        return from_file(otherwise, parts.software_origins, path) if given is None else own(given, path)
+
+    kernel = plan.attention or preset.attention
+    kernel_origin = chosen(None if plan.attention is None else 0, 0, "attention").origin
+    split = chosen(plan.sequence_parallel, preset.sequence_parallel, "sequence_parallel")
+    zero = chosen(plan.zero, preset.zero, "zero")
+    recompute = own(0, "recompute").origin
+    data = total / (plan.tensor * plan.pipeline * plan.context)
+    values = {
+        "tensor": own(plan.tensor, "tensor"),
+        "sequence_parallel": split if plan.tensor > 1 else derived(0, "tensor is 1"),
+        "pipeline": own(plan.pipeline, "pipeline"),
+        "interleave": own(plan.interleave, "interleave"),
+        "context": own(plan.context, "context"),
+        "expert": own(plan.expert, "expert"),
+        "expert_tensor": own(plan.expert_tensor, "expert_tensor"),
+        "data": own(data, "data") if plan.data else derived(data, "accelerators / (tensor x pipeline x context)"),
+        "micro_batch": own(plan.micro_batch, "micro_batch"),
+        "zero": zero,
+        "recompute_selective": Value(float(plan.recompute == "selective"), recompute),
+        "recompute_full": Value(float(plan.recompute == "full"), recompute),
+        "flash": Value(float(kernel == "flash"), kernel_origin),
+        "score_passes": Value({"flash": 0.0, "fused-softmax": 1.0, "unfused": 3.0}[kernel], kernel_origin),
+        "separate_accumulation": from_file(not preset.fused_accumulation, parts.software_origins, "fused_accumulation"),
+        "fused_elementwise": from_file(preset.fused_elementwise, parts.software_origins, "fused_elementwise"),
+    }
+    return values | {
+        f"hidden_{kind}": _hidden(parts, kind) for kind in ("gradients", "parameters", "tensor", "pipeline")
+    }
+
+
+def _hidden(parts: Parts, kind: str) -> Value:
+    """Return the share of a communication that is hidden: what the preset gives when it is on, else 0."""
+    given = getattr(parts.file.plan.overlap, kind)
+    preset = getattr(parts.software.overlap, kind)
+    on = preset.on if given is None else given
+    path = f"overlap.{kind}.share" if on else f"overlap.{kind}.on"
+    if given is False:
+        return from_file(0, parts.origins, f"plan.overlap.{kind}")
+    return from_file(preset.share if on else 0, parts.software_origins, path)
