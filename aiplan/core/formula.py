@@ -19,9 +19,10 @@ Result = TypeVar("Result")
 
 
 class Call(NamedTuple):
-    """One call of a closed form: the function, its arguments by name, and what it returned."""
+    """One call of a closed form: the function, its arguments in order and by name, and what it returned."""
 
     function: Callable[..., Any]
+    positional: tuple[Any, ...]
     arguments: dict[str, Any]
     result: Any
 
@@ -59,7 +60,7 @@ def closed_form(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
         result = function(*args, **kwargs)
         if _active is not None:
             arguments = dict(zip(names, args, strict=False)) | kwargs
-            _active.add(Call(function, arguments, result))
+            _active.add(Call(function, args, arguments, result))
         return result
 
     return call
