@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from aiplan.catalog.folders import data_folder
+from aiplan.catalog.leaves import locate
 from aiplan.catalog.records import ID_PATTERN, KINDS, Accelerator, Entry, Link, Network, Node, Region
 from aiplan.declare import Diagnostics, Mapping, build, read
 from aiplan.declare import Node as Tree
@@ -23,11 +24,16 @@ FOLDER = "hardware_catalog"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An entry, where its values stand, and the files it was read from."""
+    """An entry, where its values stand, the files it was read from, and what they say when merged."""
 
     entry: Entry
     origins: Origins
     files: tuple[str, ...]
+    tree: Tree
+
+    def mark(self, path: str) -> Mark:
+        """Return where a field stands, or the nearest group it belongs to."""
+        return locate(self.tree, path)
 
 
 @dataclass(slots=True)
@@ -47,7 +53,44 @@ class Catalog:
 
     def ids(self, kind: str) -> list[str]:
         """Return the ids of a kind, sorted; reads no file."""
-        return sorted({path.stem for _, folder in self.folders() for path in (folder / kind).glob("*.yaml")})
+        stems = {path.stem for _, folder in self.folders() for path in (folder / kind).glob("*.yaml")}
+        return sorted(stem for stem in stems if re.fullmatch(ID_PATTERN, stem))
+
+    def kinds_of(self, ident: str) -> list[str]:
+        """Return the kinds that have an entry of this name."""
+        return [kind for kind in KINDS if ident in self.ids(kind)]
+
+    def resolve(self, text: str, diagnostics: Diagnostics) -> tuple[str, str] | None:
+        """Return kind and id of an entry that is named `id` or `kind/id`; or note why there is none."""
+        kind, slash, ident = text.rpartition("/")
+        kinds = ([kind] if ident in self.ids(kind) else []) if slash and kind in KINDS else self.kinds_of(ident)
+        if slash and kind not in KINDS:
+            diagnostics.error("AIP201", f"no kind '{kind}'", hint=f"kinds: {', '.join(KINDS)}")
+        elif not kinds:
+            names = " or ".join(repr(name) for name in self._close_to(ident))
+            hint = f"did you mean {names}?" if names else "'aiplan catalog list' lists all"
+            diagnostics.error("AIP201", f"no entry '{text}'", hint=hint)
+        elif len(kinds) > 1:
+            names = " or ".join(repr(f"{name}/{ident}") for name in kinds)
+            diagnostics.error("AIP201", f"several entries are called '{ident}'", hint=f"write {names}")
+        else:
+            return kinds[0], ident
+        return None
+
+    def _close_to(self, ident: str) -> list[str]:
+        """Return the entries of any kind with a similar name, as `kind/id`, the closest first."""
+        known = {f"{kind}/{name}": name for kind in KINDS for name in self.ids(kind)}
+        close = _close(ident, sorted(set(known.values())))
+        return [full for name in close for full, short in known.items() if short == name]
+
+    def strays(self) -> list[str]:
+        """Return the files of every layer that no look-up would find."""
+        return sorted(
+            f"{name}/{path.relative_to(folder).as_posix()}"
+            for name, folder in self.folders()
+            for path in folder.rglob("*")
+            if path.is_file() and not path.name.startswith(".") and not _is_entry(path, folder)
+        )
 
     def find(self, kind: str, ident: str, diagnostics: Diagnostics, mark: Mark | None = None) -> Found | None:
         """Return an entry, or note what is wrong and return None."""
@@ -71,13 +114,11 @@ class Catalog:
             merged = overlay(merged, tree)
         origins: Origins = {}
         entry = build(KINDS[kind], merged, diagnostics, "", origins, "catalog")
-        return None if entry is None else Found(entry, origins, tuple(name for name, _ in paths))
+        return None if entry is None else Found(entry, origins, tuple(name for name, _ in paths), merged)
 
     def _nearest(self, kind: str, ident: str) -> str:
-        import difflib  # noqa: PLC0415  only when a look-up fails
-
         known = self.ids(kind)
-        close = difflib.get_close_matches(ident.lower(), known, n=3, cutoff=0.5)
+        close = _close(ident, known)
         if close:
             names = " or ".join(repr(name) for name in close)
             return f"did you mean {names}? 'aiplan catalog list {kind}' lists all {len(known)}"
@@ -112,6 +153,19 @@ class Catalog:
         if found is None or not isinstance(found.entry, record):
             return None
         return found.entry, found.origins
+
+
+def _close(ident: str, known: Sequence[str]) -> list[str]:
+    import difflib  # noqa: PLC0415  only when a look-up fails
+
+    begin = [name for name in known if ident and name.startswith(ident.lower())]
+    near = difflib.get_close_matches(ident.lower(), known, n=3, cutoff=0.5)
+    return list(dict.fromkeys([*begin[:3], *near]))[:3]
+
+
+def _is_entry(path: Path, folder: Path) -> bool:
+    in_kind = path.parent.parent == folder and path.parent.name in KINDS
+    return in_kind and path.suffix == ".yaml" and re.fullmatch(ID_PATTERN, path.stem) is not None
 
 
 def overlay(below: Tree, above: Tree) -> Tree:

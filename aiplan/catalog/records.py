@@ -43,7 +43,11 @@ class Price:
     sku: str | None = text(doc="Name of the offer", default=None)
     per_hour: tuple[float, float] = quantity_range("money rate", doc="Price per hour, or lowest and highest", above=0)
     as_of: str | None = text(doc="Date of the price", default=None)
-    terms: str = text(doc="on-demand, spot, modelled or market", default="on-demand")
+    terms: str = choice(
+        ("on-demand", "spot", "market", "modelled"),
+        doc="What kind of price: a list price, spare capacity, set by demand, or computed from costs",
+        default="on-demand",
+    )
     source: str | None = text(doc="Public address", default=None)
     verified: bool = flag(doc="Whether the price was read in the source", default=False)
     notes: str | None = text(doc="What a reader should know", default=None)
@@ -125,6 +129,12 @@ class Accelerator(Entry):
     sparsity_by_type: dict[str, float] = mapping(
         number(doc="Factor"), keys=DTYPES, doc="Exceptions to the sparsity factor", default="empty"
     )
+    peak_ratios: dict[str, float] = mapping(
+        number(doc="Factor", above=0),
+        keys=DTYPES,
+        doc="Dense peak over that of bf16 where it is not the usual one: 2 for fp8 and int8, 1 for fp16, 1/2 for tf32",
+        default="empty",
+    )
     multiprocessors: int | None = integer(
         doc="Streaming multiprocessors, compute units or cores", default=None, minimum=1
     )
@@ -173,6 +183,9 @@ class Link(Entry):
     bandwidth_one_way: float | None = quantity("data rate", doc="One way, per link", default=None, above=0)
     links_per_device: int | None = integer(doc="Links that a device of its generation has", default=None, minimum=1)
     lanes_per_link: int | None = integer(doc="Lanes in a link", default=None, minimum=1)
+    lane_rate: float | None = quantity(
+        "data rate", doc="Signalling rate of a lane, one way: lanes x this bounds a link", default=None, above=0
+    )
     ports: int | None = integer(doc="Ports of a switch chip", default=None, minimum=0)
     topology: str | None = text(doc="How devices are wired", default=None)
     latency: float | None = quantity("time", doc="Per step of a collective, as a first value", default=None, minimum=0)
@@ -245,7 +258,7 @@ class ScaleUp:
         ("switched", "full-mesh", "cube-mesh", "2d-torus", "3d-torus", "pair", "pcie", "irregular"),
         doc="Wiring",
     )
-    switch: str | None = text(doc="Id of the switch chip, among links", default=None)
+    switch: str | None = text(doc="Id of the switch chip, among links", default=None, pattern=ID_PATTERN)
     switches: int | None = integer(doc="Switch chips", default=None, minimum=1)
     domain: int | None = integer(
         doc="Accelerators in one scale-up network, if more than the node", default=None, minimum=1

@@ -1,7 +1,7 @@
 """Time of collective operations, alpha-beta models.
 
 `nbytes` is the full buffer: what each rank holds before an all-reduce or all-to-all, and the whole tensor for an
-all-gather or a reduce-scatter, as nccl-tests define it. One rank, or no bytes, takes no time.
+all-gather or a reduce-scatter, as nccl-tests define it. One rank takes no time, even if the bandwidth is unknown (NaN).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def ring_all_reduce_time(nbytes: Numeric, ranks: Numeric, bandwidth: Numeric, la
     .. [1] Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 69, 2009.
        https://doi.org/10.1016/j.jpdc.2008.09.002
     """
-    return 2.0 * (ranks - 1.0) * (nbytes / (ranks * bandwidth) + latency)
+    return np.where(np.asarray(ranks) > 1, 2.0 * (ranks - 1.0) * (nbytes / (ranks * bandwidth) + latency), 0.0)
 
 
 @closed_form
@@ -121,7 +121,7 @@ def ring_all_gather_time(nbytes: Numeric, ranks: Numeric, bandwidth: Numeric, la
     .. [1] Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH",
        IJHPCA 19(1), 2005. https://doi.org/10.1177/1094342005051521
     """
-    return (ranks - 1.0) * (nbytes / (ranks * bandwidth) + latency)
+    return np.where(np.asarray(ranks) > 1, (ranks - 1.0) * (nbytes / (ranks * bandwidth) + latency), 0.0)
 
 
 @closed_form
@@ -163,7 +163,7 @@ def all_to_all_time(
     """
     stays = nbytes * (local_ranks - 1.0) / (ranks * inside)
     leaves = nbytes * (ranks - local_ranks) / (ranks * outside)
-    return np.maximum(stays, leaves) + (ranks - 1.0) * latency
+    return np.where(np.asarray(ranks) > 1, np.maximum(stays, leaves) + (ranks - 1.0) * latency, 0.0)
 
 
 @closed_form

@@ -1,4 +1,4 @@
-"""How terms are put together: sums, repetitions, choices."""
+"""How terms are put together: sums, products, repetitions, choices."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def at_stage(values: Numeric, stage: Numeric) -> Numeric:
     Parameters
     ----------
     values : numeric
-        Quantity x per stage, shape (plans, stages).
+        Quantity x per stage, shape (plans, stages) or (plans, 1).
     stage : numeric
         Column i of the stage, shape (plans, 1). [-]
 
@@ -61,14 +61,15 @@ def at_stage(values: Numeric, stage: Numeric) -> Numeric:
 
     Notes
     -----
-    The busiest stage sets the time of a step, the fullest stage decides whether it fits.
+    The busiest stage sets the time of a step, the fullest stage decides whether it fits. A single column is the same
+    at every stage.
 
     References
     ----------
     .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC21.
        https://arxiv.org/abs/2104.04473
     """
-    return np.take_along_axis(values, stage, axis=-1)
+    return values if values.shape[-1] == 1 else np.take_along_axis(values, stage, axis=-1)
 
 
 @closed_form
@@ -100,6 +101,37 @@ def summed(*parts: Numeric) -> Numeric:
     for part in parts[1:]:
         total = total + part
     return total
+
+
+@closed_form
+def product(*factors: Numeric) -> Numeric:
+    """Product of factors.
+
+    x = x_1 x_2 ...
+
+    Parameters
+    ----------
+    *factors : numeric
+        Factors x_i.
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the factors, in the product of their units.
+
+    Notes
+    -----
+    Multiplied from left to right. For what has no name of its own in the field.
+
+    References
+    ----------
+    .. [1] Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., chapter 3.
+       https://doi.org/10.1137/1.9780898718027
+    """
+    result = factors[0]
+    for factor in factors[1:]:
+        result = result * factor
+    return result
 
 
 @closed_form
@@ -183,11 +215,42 @@ def over_stages(values: Numeric, copies: Numeric) -> Numeric:
 
     Notes
     -----
-    Stages with the same layers are kept once.
+    Stages with the same layers are kept once. Added from left to right, so that columns of 0 copies, which fill up a
+    batch, change nothing.
 
     References
     ----------
     .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC21.
        https://arxiv.org/abs/2104.04473
     """
-    return np.sum(values * copies, axis=-1, keepdims=True)
+    return np.cumsum(values * copies, axis=-1)[..., -1:]
+
+
+@closed_form
+def busiest(values: Numeric, copies: Numeric) -> Numeric:
+    """Pipeline stage at which a quantity is largest.
+
+    i = argmax of x_i over stages with c_i > 0
+
+    Parameters
+    ----------
+    values : numeric
+        Quantity x_i of each stage that differs, not negative, shape (plans, stages).
+    copies : numeric
+        How many stages c_i are alike; 0 for a column that only fills up the batch, shape (plans, stages). [-]
+
+    Returns
+    -------
+    numeric
+        Column i, shape (plans, 1). [-]
+
+    Notes
+    -----
+    The first one of several that are equal.
+
+    References
+    ----------
+    .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC21.
+       https://arxiv.org/abs/2104.04473
+    """
+    return np.argmax(np.where(np.asarray(copies) > 0, values, -1.0), axis=-1, keepdims=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +36,7 @@ def tile_utilisation(rows: Numeric, columns: Numeric, multiprocessors: Numeric, 
     Returns
     -------
     numeric
-        Utilisation in (0, 1], broadcast shape of the inputs. [-]
+        Utilisation in (0, 1], 0 for an empty result; broadcast shape of the inputs. [-]
 
     Notes
     -----
@@ -47,15 +48,21 @@ def tile_utilisation(rows: Numeric, columns: Numeric, multiprocessors: Numeric, 
     .. [1] NVIDIA, "Matrix Multiplication Background User's Guide".
        https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html
     """
-    best = np.zeros(())
-    for tile_rows, tile_columns in TILES:
-        tiles = groups * np.ceil(rows / tile_rows) * np.ceil(columns / tile_columns)
-        padded = tiles * (tile_rows * tile_columns)
-        waves = np.ceil(tiles / np.maximum(multiprocessors, 1.0))
-        wave_fill = np.where(np.asarray(multiprocessors) > 0, tiles / (waves * np.maximum(multiprocessors, 1.0)), 1.0)
-        smoothed = 2.0 / (1.0 / wave_fill + 1.0)
-        best = np.maximum(best, groups * rows * columns / padded * smoothed)
-    return best
+    useful = groups * rows * columns
+    some_rows, some_columns = np.maximum(rows, 1.0), np.maximum(columns, 1.0)  # an empty result is given a tile
+    return reduce(
+        np.maximum, (_useful_share(useful, some_rows, some_columns, multiprocessors, groups, t) for t in TILES)
+    )
+
+
+def _useful_share(
+    useful: Numeric, rows: Numeric, columns: Numeric, multiprocessors: Numeric, groups: Numeric, tile: tuple[int, int]
+) -> Numeric:
+    """Return the share of the work that is useful with one kind of tile."""
+    tiles = groups * np.ceil(rows / tile[0]) * np.ceil(columns / tile[1])
+    units = np.maximum(multiprocessors, 1.0)
+    wave_fill = np.where(np.asarray(multiprocessors) > 0, tiles / (np.ceil(tiles / units) * units), 1.0)
+    return useful / (tiles * (tile[0] * tile[1])) * (2.0 / (1.0 / wave_fill + 1.0))
 
 
 @closed_form

@@ -340,3 +340,72 @@ def accumulation_traffic(
     .. [1] Megatron-LM, gradient accumulation fusion. https://github.com/NVIDIA/Megatron-LM
     """
     return parameters * (weight_bytes + 2.0 * gradient_bytes) * separate
+
+
+@closed_form
+def kept_layer_bytes(layer: Numeric, scores: Numeric, flash: Numeric, selective: Numeric) -> Numeric:
+    """Bytes per token that one layer keeps if it is not recomputed as a whole.
+
+    n = n_l + [no flash] [not selective] n_s
+
+    Parameters
+    ----------
+    layer : numeric
+        Bytes n_l per token that a layer keeps, score matrix apart. [B]
+    scores : numeric
+        Bytes n_s per token of the score matrix. [B]
+    flash : numeric
+        1 with a fused (flash) attention kernel. [-]
+    selective : numeric
+        1 if the attention core is computed again. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [B]
+
+    Notes
+    -----
+    Either of the two does away with the score matrix.
+
+    References
+    ----------
+    .. [1] Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", 2022.
+       https://arxiv.org/abs/2205.05198
+    """
+    return layer + (1.0 - flash) * (1.0 - selective) * scores
+
+
+@closed_form
+def working_layer_bytes(kept: Numeric, scores: Numeric, flash: Numeric, selective: Numeric, full: Numeric) -> Numeric:
+    """Bytes per token that the one layer needs which is being recomputed.
+
+    n = n_k if [full] else [no flash] [selective] n_s
+
+    Parameters
+    ----------
+    kept : numeric
+        Bytes n_k per token that the layer keeps without full recompute. [B]
+    scores : numeric
+        Bytes n_s per token of the score matrix. [B]
+    flash : numeric
+        1 with a fused (flash) attention kernel. [-]
+    selective : numeric
+        1 if the attention core is computed again. [-]
+    full : numeric
+        1 if whole layers are computed again. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [B]
+
+    Notes
+    -----
+    One layer at a time.
+
+    References
+    ----------
+    .. [1] Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016. https://arxiv.org/abs/1604.06174
+    """
+    return np.where(np.asarray(full) > 0, kept, (1.0 - flash) * selective * scores)

@@ -110,3 +110,62 @@ def micro_batches_in_flight(pipeline: Numeric, stage: Numeric, interleave: Numer
     plain = pipeline - stage
     chunks = 2.0 * (pipeline - stage - 1.0) + (interleave - 1.0) * pipeline + 1.0
     return np.minimum(micro_batches, np.where(np.asarray(interleave) > 1, chunks / interleave, plain))
+
+
+@closed_form
+def sends_per_micro_batch(pipeline: Numeric, interleave: Numeric) -> Numeric:
+    """Messages of a stage to its neighbours for every micro-batch: activations one way, gradients the other.
+
+    c = 2 v if p > 1 else 0
+
+    Parameters
+    ----------
+    pipeline : numeric
+        Pipeline stages p. [-]
+    interleave : numeric
+        Model chunks v per stage. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    Sends and receives run at the same time; each is counted once.
+
+    References
+    ----------
+    .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC21.
+       https://arxiv.org/abs/2104.04473
+    """
+    return np.where(np.asarray(pipeline) > 1, 2.0 * interleave, 0.0)
+
+
+@closed_form
+def head_passes(modules: Numeric, has_head: Numeric) -> Numeric:
+    """How often a micro-batch passes the output head and the loss at a stage.
+
+    c = (1 + m) [head]
+
+    Parameters
+    ----------
+    modules : numeric
+        Multi-token-prediction modules m. [-]
+    has_head : numeric
+        1 for the stage with the output head. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    Every module predicts one token more with the same head.
+
+    References
+    ----------
+    .. [1] DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024, section 2.2. https://arxiv.org/abs/2412.19437
+    """
+    return (1.0 + modules) * has_head

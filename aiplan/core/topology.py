@@ -158,3 +158,32 @@ def ports_per_rank(
        https://doi.org/10.1109/TC.1985.6312192
     """
     return ports * bandwidth * fraction / (ranks * oversubscription)
+
+
+@closed_form
+def crosses(group: Numeric, local_ranks: Numeric) -> Numeric:
+    """Whether a group reaches beyond one scale-up domain.
+
+    c = [p > g]
+
+    Parameters
+    ----------
+    group : numeric
+        Ranks p of the group. [-]
+    local_ranks : numeric
+        Ranks g of the group in one scale-up domain. [-]
+
+    Returns
+    -------
+    numeric
+        1 or 0, broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    A message between domains waits for the network, however many stay inside.
+
+    References
+    ----------
+    .. [1] NCCL, topology search. https://github.com/NVIDIA/nccl
+    """
+    return np.where(np.asarray(group) > local_ranks, 1.0, 0.0)

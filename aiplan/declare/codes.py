@@ -67,6 +67,26 @@ _ROWS = (
         "unsupported-by-device",
         "The device has no figure for what is asked, for example no peak for a dtype.",
     ),
+    Code("AIP204", "implausible-peak", "A dense peak looks like a sparse one, or like that of another data type."),
+    Code("AIP205", "dangling-reference", "The entry names another entry that the catalog does not have."),
+    Code(
+        "AIP206",
+        "missing-source",
+        "The entry has no source, a source without address, or is called verified on the word of a home page.",
+    ),
+    Code(
+        "AIP207",
+        "implausible-bandwidth",
+        "A bandwidth or a count of links is out of line with lanes, links or ports: often both directions added up.",
+    ),
+    Code(
+        "AIP208",
+        "unmarked-doubt",
+        "A field is called unverified that is not there, or a price nobody read or dated is not called unverified.",
+    ),
+    Code("AIP209", "label-mismatch", "The number on the label and the one to compute with are too far apart."),
+    Code("AIP210", "bad-condition", "A condition of --where names no field, or asks what the field cannot answer."),
+    Code("AIP211", "stray-file", "The file lies where the catalog does not look, so it would be ignored."),
     # The plan and the workload
     Code("AIP301", "world-size", "The product of the parallel sizes is not the number of accelerators."),
     Code("AIP302", "attention-heads", "The attention heads do not divide evenly."),

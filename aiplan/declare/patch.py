@@ -132,6 +132,27 @@ def set_value(tree: Mapping, path: str, text: str, diagnostics: Diagnostics, fla
     return changed if isinstance(changed, Mapping) else tree
 
 
+def set_node(tree: Mapping, path: str, value: Node, mark: Mark, diagnostics: Diagnostics) -> Mapping:
+    """Return the tree with one node replaced or added; `tree` itself stays as it is.
+
+    Parameters
+    ----------
+    tree : Mapping
+        Root of the tree.
+    path : str
+        Dotted path; missing keys on the way are made.
+    value : Node
+        The node to put there.
+    mark : Mark
+        Where the path was written.
+    diagnostics : Diagnostics
+        Takes the findings.
+    """
+    steps = [_Step(name, mark, path) for name in path.split(".")]
+    changed = _set(tree, steps, value, diagnostics)
+    return changed if isinstance(changed, Mapping) else tree
+
+
 def _steps(path: str, source: str) -> list[_Step]:
     """Return the steps of a path; empty if it is not one."""
     start = source.index(" ") + 1

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from aiplan.core import transformer
+from aiplan.core import compose, network, pipeline, sharding, transformer, widths
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
-    from aiplan.engine.inputs import Inputs, ModelInputs
+    from aiplan.engine.inputs import Inputs, ModelInputs, StageInputs
 
 CONVENTIONS = ("megatron", "full", "6nd", "hardware")
 
@@ -28,20 +26,8 @@ class Parameters:
     norms: Array
     embedding: Array
     head: Array
-    ends: Array
-    next_token: Array
     total: Array
     active: Array
-
-    @property
-    def dense_layer(self) -> Array:
-        """Parameters of one layer without experts."""
-        return self.attention + self.dense_mlp + self.norms
-
-    @property
-    def moe_layer_rest(self) -> Array:
-        """Parameters of one layer with experts, the routed experts apart."""
-        return self.attention + self.shared + self.router + self.norms
 
 
 def parameters(model: ModelInputs) -> Parameters:
@@ -49,19 +35,26 @@ def parameters(model: ModelInputs) -> Parameters:
     attention = _attention_parameters(model)
     dense_mlp = transformer.mlp_parameters(model.hidden, model.ffn, model.gated, model.mlp_bias)
     one_expert = transformer.mlp_parameters(model.hidden, model.expert_ffn, model.gated, model.mlp_bias)
-    shared = transformer.mlp_parameters(model.hidden, model.shared_ffn, model.gated, model.mlp_bias)
-    shared = np.where(model.shared_ffn > 0, shared, 0.0) + model.shared_gate * model.hidden
+    shared = _shared_parameters(model)
     router = transformer.router_parameters(model.hidden, model.experts, model.router_bias)
     norms = transformer.norm_parameters(model.hidden, model.norms_per_layer, model.norm_vectors)
     embedding = transformer.embedding_parameters(model.vocab, model.hidden, model.positions)
-    head = transformer.embedding_parameters(model.vocab, model.hidden) * (1.0 - model.tied)
-    head = head + model.head_bias * model.vocab
-    ends = transformer.norm_parameters(model.hidden, model.embedding_norm + model.final_norm, model.norm_vectors)
-    dense_layers = model.layers - model.moe_layers
-    outside = embedding + head + ends + model.layers * (attention + norms) + dense_layers * dense_mlp
-    outside = outside + model.moe_layers * (shared + router)
-    experts = model.moe_layers * one_expert
-    next_token = _next_token_parameters(model, attention, norms, dense_mlp, one_expert, shared, router)
+    head = network.head_parameters(model.vocab, model.hidden, model.tied, model.head_bias)
+    end_norms = compose.summed(model.embedding_norm, model.final_norm)
+    ends = transformer.norm_parameters(model.hidden, end_norms, model.norm_vectors)
+    every = compose.summed(attention, norms)
+    all_experts = network.moe_block_parameters(model.experts, one_expert, shared, router)
+    active_experts = network.moe_block_parameters(model.top_k, one_expert, shared, router)
+    module = compose.summed(every, compose.chosen(model.moe_layers, all_experts, dense_mlp))
+    next_token = network.next_token_parameters(module, model.hidden, model.norm_vectors, model.mtp_layers)
+    outside = compose.summed(embedding, head, ends, next_token)
+
+    def whole(moe_block: Array) -> Array:
+        counted: Array = network.network_parameters(
+            model.layers, model.moe_layers, every, dense_mlp, moe_block, outside
+        )
+        return counted
+
     return Parameters(
         attention=attention,
         dense_mlp=dense_mlp,
@@ -71,10 +64,8 @@ def parameters(model: ModelInputs) -> Parameters:
         norms=norms,
         embedding=embedding,
         head=head,
-        ends=ends,
-        next_token=next_token,
-        total=outside + experts * model.experts + next_token,
-        active=outside + experts * model.top_k + next_token,
+        total=whole(all_experts),
+        active=whole(active_experts),
     )
 
 
@@ -82,7 +73,16 @@ def _attention_parameters(model: ModelInputs) -> Array:
     grouped = transformer.attention_parameters(
         model.hidden, model.heads, model.kv_heads, model.head_dim, model.qkv_bias, model.output_bias
     )
-    latent = transformer.latent_attention_parameters(
+    norms = network.query_key_norm_parameters(
+        model.heads, model.kv_heads, model.head_dim, model.qk_norm_head, model.qk_norm_full
+    )
+    projections = compose.chosen(model.latent, _latent_parameters(model), grouped)
+    total: Array = compose.summed(projections, norms, compose.product(model.sinks, model.heads))
+    return total
+
+
+def _latent_parameters(model: ModelInputs) -> Array:
+    projections: Array = transformer.latent_attention_parameters(
         model.hidden,
         model.heads,
         model.query_rank,
@@ -91,25 +91,16 @@ def _attention_parameters(model: ModelInputs) -> Array:
         model.rope_dim,
         model.value_dim,
     )
-    query_key_norm = model.qk_norm_head * 2.0 * model.head_dim
-    query_key_norm = query_key_norm + model.qk_norm_full * model.head_dim * (model.heads + model.kv_heads)
-    chosen: Array = np.where(model.latent > 0, latent, grouped)
-    return chosen + query_key_norm + model.sinks * model.heads
+    return projections
 
 
-def _next_token_parameters(
-    model: ModelInputs,
-    attention: Array,
-    norms: Array,
-    dense: Array,
-    expert: Array,
-    shared: Array,
-    router: Array,
-) -> Array:
-    """Count multi-token-prediction modules: a layer, a projection of twice the width, three norms."""
-    block = np.where(model.moe_layers > 0, expert * model.experts + shared + router, dense)
-    own = 2.0 * model.hidden * model.hidden + 3.0 * model.hidden * model.norm_vectors
-    return model.mtp_layers * (attention + norms + block + own)
+def _shared_parameters(model: ModelInputs) -> Array:
+    """Count the shared experts of a layer, with their gate."""
+    block = transformer.mlp_parameters(model.hidden, model.shared_ffn, model.gated, model.mlp_bias)
+    shared: Array = compose.summed(
+        compose.chosen(model.shared_ffn, block, 0.0), compose.product(model.shared_gate, model.hidden)
+    )
+    return shared
 
 
 def forward_flops_per_token(values: Inputs, *, causal: bool) -> dict[str, Array]:
@@ -123,45 +114,57 @@ def forward_flops_per_token(values: Inputs, *, causal: bool) -> dict[str, Array]
         Whether attention counts the causal half only (as Megatron-LM does) or the full square.
     """
     model, sequence = values.model, values.workload.sequence
-    extra = model.mtp_layers
-    layers = model.layers + extra
+    modules = model.mtp_layers
+    layers = compose.summed(model.layers, modules)
+    moe_layers = compose.summed(model.moe_layers, compose.chosen(model.moe_layers, modules, 0.0))
     grouped = transformer.attention_projection_flops(model.hidden, model.heads, model.kv_heads, model.head_dim)
-    latent = transformer.latent_projection_flops(
-        transformer.latent_attention_parameters(
-            model.hidden,
-            model.heads,
-            model.query_rank,
-            model.key_value_rank,
-            model.nope_dim,
-            model.rope_dim,
-            model.value_dim,
-        )
-    )
-    half = np.full_like(sequence, float(causal))
+    latent = transformer.latent_projection_flops(_latent_parameters(model))
     key_dim, value_dim = head_widths(model)
-    core = [
+    whole, windowed = (
         transformer.attention_core_flops(
-            model.heads, key_dim, value_dim, transformer.attended_length(sequence, window, half)
+            model.heads, key_dim, value_dim, transformer.attended_length(sequence, window, float(causal))
         )
-        for window in (np.zeros_like(model.window), model.window)
-    ]
+        for window in (0.0, model.window)
+    )
     dense = transformer.mlp_flops(model.hidden, model.ffn, model.gated)
-    routed = transformer.mlp_flops(model.hidden, model.top_k * model.expert_ffn + model.shared_ffn, model.gated)
-    moe_layers = model.moe_layers + np.where(model.moe_layers > 0, extra, 0.0)
+    routed_width = widths.routed_width(model.top_k, model.expert_ffn, model.shared_ffn, 1.0)
+    routed = transformer.mlp_flops(model.hidden, routed_width, model.gated)
+    logits = transformer.logits_flops(model.hidden, model.vocab)
     return {
-        "attention_projections": layers * np.where(model.latent > 0, latent, grouped),
-        "attention_core": (layers - model.window_layers) * core[0] + model.window_layers * core[1],
-        "feed_forward": (layers - moe_layers) * dense + moe_layers * routed,
-        "logits": transformer.logits_flops(model.hidden, model.vocab) * (1.0 + extra),
-        "next_token": transformer.next_token_module_flops(model.hidden) * extra,
+        "attention_projections": compose.product(layers, compose.chosen(model.latent, latent, grouped)),
+        "attention_core": network.over_layers(whole, layers, windowed, model.window_layers),
+        "feed_forward": network.over_layers(dense, layers, routed, moe_layers),
+        "logits": compose.product(logits, pipeline.head_passes(modules, 1.0)),
+        "next_token": compose.product(transformer.next_token_module_flops(model.hidden), modules),
     }
 
 
 def head_widths(model: ModelInputs) -> tuple[Array, Array]:
     """Return the widths of a head's keys and of its values."""
-    key_dim = np.where(model.latent > 0, model.nope_dim + model.rope_dim, model.head_dim)
-    value_dim = np.where(model.latent > 0, model.value_dim, model.head_dim)
+    key_dim = compose.chosen(model.latent, compose.summed(model.nope_dim, model.rope_dim), model.head_dim)
+    value_dim = compose.chosen(model.latent, model.value_dim, model.head_dim)
     return key_dim, value_dim
+
+
+def held_kv_heads(values: Inputs) -> Array:
+    """Return the key-value heads that the tensor parallel ranks hold together."""
+    model = values.model
+    held: Array = sharding.held_kv_heads(model.heads, model.kv_heads, model.latent, values.plan.tensor)
+    return held
+
+
+def mean_ffn_width(values: Inputs) -> Array:
+    """Return the inner width that a token passes in a feed-forward block, mean over the layers."""
+    model = values.model
+    routed = widths.routed_width(model.top_k, model.expert_ffn, model.shared_ffn, values.plan.expert_tensor)
+    mean: Array = widths.mean_ffn_width(model.ffn, routed, model.layers, model.moe_layers)
+    return mean
+
+
+def stage_layers(stages: StageInputs) -> Array:
+    """Return the layers of each stage, with and without experts."""
+    layers: Array = compose.summed(stages.dense_layers, stages.moe_layers)
+    return layers
 
 
 def flops_per_token(values: Inputs, convention: str) -> Array:
@@ -174,10 +177,15 @@ def flops_per_token(values: Inputs, convention: str) -> Array:
         counted: Array = transformer.flops_6nd(parameters(values.model).active)
         return counted
     parts = forward_flops_per_token(values, causal=convention == "megatron")
-    forward = sum(parts.values(), np.zeros_like(values.workload.sequence))
+    forward = compose.summed(*parts.values())
     total: Array = transformer.training_flops(forward)
     if convention == "hardware":
-        layers = forward - parts["logits"]
-        again = values.plan.recompute_full * layers
-        return total + again + values.plan.recompute_selective * parts["attention_core"]
+        total = network.hardware_flops(
+            total,
+            forward,
+            parts["logits"],
+            parts["attention_core"],
+            values.plan.recompute_full,
+            values.plan.recompute_selective,
+        )
     return total

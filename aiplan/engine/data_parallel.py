@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from aiplan.core import collectives, compose, overlap, topology
+from aiplan.core import collectives, compose, memory, overlap, sharding, topology, transformer, zero
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
@@ -40,10 +38,12 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
         Forward and backward time of a micro-batch on the busiest stage. [s]
     """
     plan = values.plan
-    dense = _exchange(values, net, held.dense_parameters, plan.data * plan.context, plan.tensor)
-    expert = _exchange(values, net, held.expert_parameters, held.expert_shards, plan.expert * plan.expert_tensor)
-    fully, sharded = plan.zero >= 3, plan.zero > 0
-    rounds = np.where(fully, count, 1.0)  # fully sharded training reduces and gathers for every micro-batch
+    dense_ranks = zero.gradient_ranks(plan.data, plan.context)
+    dense = _exchange(values, net, held.dense_parameters, dense_ranks, plan.tensor)
+    expert_stride = compose.product(plan.expert, plan.expert_tensor)
+    expert = _exchange(values, net, held.expert_parameters, held.expert_shards, expert_stride)
+    fully, sharded = zero.reaches(plan.zero, 3), zero.reaches(plan.zero, 1)
+    rounds = zero.reductions_per_step(plan.zero, count)
     reduction = compose.repeated(
         compose.chosen(
             sharded,
@@ -52,9 +52,9 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
         ),
         rounds,
     )
-    gathers = np.where(fully, 2.0 * count, np.where(sharded, 1.0, 0.0))
+    gathers = zero.gathers_per_step(plan.zero, count)
     gathering = compose.repeated(compose.summed(dense.gather, expert.gather), gathers)
-    beside_gathering = compose.summed(busy.forward, compose.repeated(busy.backward, np.where(fully, 1.0, 0.0)))
+    beside_gathering = compose.summed(busy.forward, compose.repeated(busy.backward, fully))
     return {
         "step.data.gradients": overlap.exposed_time(
             reduction, compose.repeated(busy.backward, rounds), plan.hidden_gradients
@@ -70,8 +70,8 @@ def _exchange(values: Inputs, net: Wires, parameters: Array, ranks: Array, strid
     local = topology.ranks_per_domain(ranks, stride, values.cluster.domain)
     bandwidth = topology.ring_bandwidth(ranks, local, net.inside, net.outside)
     latency = topology.hop_latency(ranks, local, net.link_latency, net.network_latency)
-    gradients = parameters * values.workload.gradient_bytes
-    weights = parameters * values.workload.weight_bytes
+    gradients = compose.product(parameters, values.workload.gradient_bytes)
+    weights = compose.product(parameters, values.workload.weight_bytes)
     return Exchange(
         reduce_all=compose.least(
             collectives.ring_all_reduce_time(gradients, ranks, bandwidth, latency),
@@ -85,9 +85,8 @@ def _exchange(values: Inputs, net: Wires, parameters: Array, ranks: Array, strid
 def _tied_embedding(values: Inputs, net: Wires) -> Array:
     """First and last stage hold a copy each of a tied table and add up their gradients."""
     model, plan = values.model, values.plan
-    table = model.vocab * model.hidden / plan.tensor * values.workload.gradient_bytes
-    pair = np.full_like(plan.pipeline, 2.0)
-    one = collectives.ring_all_reduce_time(table, pair, net.outside, net.network_latency)
-    copies = np.where((plan.pipeline > 1) & (model.tied > 0), 1.0, 0.0)
-    exchanged: Array = compose.repeated(one, copies)
+    parameters = transformer.embedding_parameters(model.vocab, model.hidden)
+    table = memory.state_bytes(parameters, values.workload.gradient_bytes, plan.tensor)
+    one = collectives.ring_all_reduce_time(table, 2.0, net.outside, net.network_latency)
+    exchanged: Array = compose.repeated(one, sharding.tied_copies(model.tied, plan.pipeline))
     return exchanged

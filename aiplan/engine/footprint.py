@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from aiplan.core import compose, memory, pipeline, training, transformer
-from aiplan.engine.counts import head_widths, parameters
+from aiplan.core import compose, memory, pipeline, sharding, training, transformer, widths, zero
+from aiplan.engine.counts import Parameters, head_widths, held_kv_heads, mean_ffn_width, parameters, stage_layers
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array, StageIndex
@@ -30,31 +28,21 @@ class Held:
 
 def held(values: Inputs) -> Held:
     """Parameters per rank: after tensor, expert and pipeline sharding, before ZeRO."""
-    model, plan, stages = values.model, values.plan, values.stages
+    model, plan = values.model, values.plan
     count = parameters(model)
-    layers = stages.dense_layers + stages.moe_layers
-    # Norms, routers and biases are copied on every tensor parallel rank; beside the matrices they do not show.
-    split = stages.dense_layers * (count.attention + count.dense_mlp)
-    split = split + stages.moe_layers * (count.attention + count.shared)
-    own_head = np.where((model.tied > 0) & (plan.pipeline > 1), model.vocab * model.hidden, count.head)
-    ends = stages.has_embedding * count.embedding + stages.has_head * own_head
-    dense = (split + ends) / plan.tensor + layers * count.norms + stages.moe_layers * count.router
-    held_experts = model.experts / (plan.expert * plan.expert_tensor)
-    experts = stages.moe_layers * held_experts * count.expert
-    world = plan.data * plan.context * plan.tensor
-    expert_shards = np.maximum(world / (plan.expert * plan.expert_tensor), 1.0)
-    zero = plan.zero > 0
-    dense_shards = np.where(zero, plan.data * plan.context, 1.0)
-    fullest = np.argmax(dense + experts, axis=-1, keepdims=True)
-    layer = np.maximum(
-        (count.attention + count.dense_mlp) / plan.tensor,
-        np.where(model.moe_layers > 0, count.attention / plan.tensor + held_experts * count.expert, 0.0),
+    dense = _dense_parameters(values, count)
+    per_layer = sharding.expert_layer_parameters(model.experts, count.expert, plan.expert, plan.expert_tensor)
+    experts = compose.product(values.stages.moe_layers, per_layer)
+    expert_shards = sharding.expert_shards(plan.data, plan.context, plan.tensor, plan.expert, plan.expert_tensor)
+    updated = compose.summed(
+        sharding.share(dense, zero.state_shards(plan.zero, 1, zero.gradient_ranks(plan.data, plan.context))),
+        sharding.share(experts, zero.state_shards(plan.zero, 1, expert_shards)),
     )
-    updated = dense / dense_shards + experts / np.where(zero, expert_shards, 1.0)
+    fullest = compose.busiest(compose.summed(dense, experts), values.stages.copies)
     return Held(
         dense=dense,
         experts=experts,
-        layer=layer,
+        layer=sharding.largest_layer(count.attention, count.dense_mlp, per_layer, model.moe_layers, plan.tensor),
         expert_shards=expert_shards,
         dense_parameters=compose.at_stage(dense, fullest),
         expert_parameters=compose.at_stage(experts, fullest),
@@ -62,18 +50,37 @@ def held(values: Inputs) -> Held:
     )
 
 
+def _dense_parameters(values: Inputs, count: Parameters) -> Array:
+    """Count what a rank of every stage holds, routed experts apart; biases are taken as split like their matrices."""
+    model, plan, stages = values.model, values.plan, values.stages
+    matrices = compose.summed(
+        compose.product(stages.dense_layers, compose.summed(count.attention, count.dense_mlp)),
+        compose.product(stages.moe_layers, compose.summed(count.attention, count.shared)),
+    )
+    table = transformer.embedding_parameters(model.vocab, model.hidden)
+    own_head = compose.chosen(sharding.tied_copies(model.tied, plan.pipeline), table, count.head)
+    ends = compose.summed(
+        compose.product(stages.has_embedding, count.embedding), compose.product(stages.has_head, own_head)
+    )
+    copied = compose.summed(
+        compose.product(stage_layers(stages), count.norms), compose.product(stages.moe_layers, count.router)
+    )
+    held: Array = sharding.stage_parameters(matrices, ends, copied, plan.tensor)
+    return held
+
+
 def memory_terms(values: Inputs, holds: Held) -> tuple[dict[str, Array], StageIndex]:
     """Bytes by kind on the fullest stage, each (plans, 1), and the column of that stage."""
     per_stage = _states(values, holds) | _dynamic(values, holds)
-    per_stage["memory.reserved"] = values.cluster.reserved_memory + np.zeros_like(holds.dense)
+    per_stage["memory.reserved"] = values.cluster.reserved_memory
     total = compose.summed(*per_stage.values())
-    fullest = np.argmax(np.where(values.stages.copies > 0, total, -1.0), axis=-1, keepdims=True)
+    fullest = compose.busiest(total, values.stages.copies)
     return {name: compose.at_stage(part, fullest) for name, part in per_stage.items()}, fullest
 
 
 def _states(values: Inputs, holds: Held) -> dict[str, Array]:
     plan, work = values.plan, values.workload
-    one = np.ones_like(plan.zero)
+    ranks = zero.gradient_ranks(plan.data, plan.context)
     terms = {}
     kinds = (
         ("memory.weights", work.weight_bytes, 3),
@@ -81,9 +88,8 @@ def _states(values: Inputs, holds: Held) -> dict[str, Array]:
         ("memory.optimizer", work.optimizer_bytes, 1),
     )
     for name, size, from_stage in kinds:
-        sharded = plan.zero >= from_stage
-        dense = memory.state_bytes(holds.dense, size, np.where(sharded, plan.data * plan.context, one))
-        experts = memory.state_bytes(holds.experts, size, np.where(sharded, holds.expert_shards, one))
+        dense = memory.state_bytes(holds.dense, size, zero.state_shards(plan.zero, from_stage, ranks))
+        experts = memory.state_bytes(holds.experts, size, zero.state_shards(plan.zero, from_stage, holds.expert_shards))
         terms[name] = compose.summed(dense, experts)
     return terms
 
@@ -92,29 +98,26 @@ def activation_bytes_per_layer(values: Inputs) -> tuple[Array, Array]:
     """Bytes per token that a layer keeps, and what a layer that is being recomputed needs besides."""
     model, plan, work = values.model, values.plan, values.workload
     key_dim, value_dim = head_widths(model)
-    moe_share = model.moe_layers / model.layers
-    routed = model.top_k * model.expert_ffn * plan.expert_tensor + model.shared_ffn
-    width = model.ffn * (1.0 - moe_share) + routed * moe_share
-    shards = np.where(plan.sequence_parallel > 0, plan.tensor, 1.0)
+    shards = sharding.sequence_shards(plan.tensor, plan.sequence_parallel)
     whole = memory.layer_activation_bytes(
         model.hidden,
-        model.heads * (key_dim + value_dim) / 2.0,
-        np.where(model.latent > 0, model.heads, np.maximum(model.kv_heads, plan.tensor)) * (key_dim + value_dim) / 2.0,
-        width * (2.0 + model.gated) + moe_share * model.top_k * 2.0 * model.hidden,
+        widths.mean_head_width(model.heads, key_dim, value_dim),
+        widths.mean_head_width(held_kv_heads(values), key_dim, value_dim),
+        widths.stored_ffn_width(
+            mean_ffn_width(values), model.gated, model.hidden, model.top_k, model.layers, model.moe_layers
+        ),
         plan.tensor,
         shards,
         work.activation_bytes,
         work.dropout,
         model.parallel_block,
     )
-    attended = transformer.attended_length(work.sequence, np.zeros_like(model.window), np.zeros_like(model.window))
+    attended = transformer.attended_length(work.sequence, 0.0, 0.0)
     scores = memory.score_bytes(model.heads, attended, plan.tensor, work.activation_bytes, work.dropout)
-    stores_scores = (1.0 - plan.flash) * (1.0 - plan.recompute_selective)
-    kept = whole + stores_scores * scores
+    kept = memory.kept_layer_bytes(whole, scores, plan.flash, plan.recompute_selective)
+    working = memory.working_layer_bytes(kept, scores, plan.flash, plan.recompute_selective, plan.recompute_full)
     checkpoint = memory.checkpointed_layer_bytes(model.hidden, shards, work.activation_bytes)
-    full = plan.recompute_full > 0
-    working = np.where(full, kept, (1.0 - plan.flash) * plan.recompute_selective * scores)
-    return np.where(full, checkpoint, kept), working
+    return compose.chosen(plan.recompute_full, checkpoint, kept), working
 
 
 def _dynamic(values: Inputs, holds: Held) -> dict[str, Array]:
@@ -123,14 +126,14 @@ def _dynamic(values: Inputs, holds: Held) -> dict[str, Array]:
     count = training.micro_batches(work.global_batch, plan.micro_batch, plan.data)
     per_layer, working = activation_bytes_per_layer(values)
     in_flight = pipeline.micro_batches_in_flight(plan.pipeline, stages.index, plan.interleave, count)
-    layers = stages.dense_layers + stages.moe_layers
-    activations = memory.stage_activation_bytes(per_layer, layers, tokens, in_flight, working)
-    logits = stages.has_head * memory.logits_bytes(tokens, model.vocab, plan.tensor, work.activation_bytes)
-    gathered = memory.gathered_layer_bytes(holds.layer, work.weight_bytes, np.where(plan.zero >= 3, 1.0, 0.0))
+    activations = memory.stage_activation_bytes(per_layer, stage_layers(stages), tokens, in_flight, working)
+    logits = compose.product(
+        stages.has_head, memory.logits_bytes(tokens, model.vocab, plan.tensor, work.activation_bytes)
+    )
     dynamic = compose.summed(activations, logits)
     return {
         "memory.activations": activations,
         "memory.logits": logits,
-        "memory.gathered": gathered + np.zeros_like(activations),
+        "memory.gathered": memory.gathered_layer_bytes(holds.layer, work.weight_bytes, zero.reaches(plan.zero, 3)),
         "memory.fragmentation": memory.fragmentation_bytes(dynamic, values.cluster.fragmentation),
     }

@@ -5,10 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from aiplan.core import collectives, compose, compute, overlap, topology, training, transformer
-from aiplan.engine.counts import head_widths
+from aiplan.core import (
+    collectives,
+    compose,
+    compute,
+    elementwise,
+    network,
+    overlap,
+    sharding,
+    topology,
+    traffic,
+    training,
+    transformer,
+    widths,
+)
+from aiplan.engine.counts import head_widths, held_kv_heads, mean_ffn_width
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
@@ -18,8 +29,12 @@ if TYPE_CHECKING:
 class Pass(NamedTuple):
     """Forward and backward time of a part."""
 
-    forward: Array
-    backward: Array
+    forward: Array | float
+    backward: Array | float
+
+
+NOTHING = Pass(0.0, 0.0)
+"""A part that a network does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,24 +140,31 @@ def _either(condition: Array, then: Pass, otherwise: Pass) -> Pass:
 
 def _projections(values: Inputs, tokens: Array, memory: Array) -> Pass:
     model, tensor = values.model, values.plan.tensor
-    kv_heads = np.maximum(model.kv_heads, tensor)  # key-value heads are copied when there are fewer than ranks
+    if model.latent.all():
+        return _latent(values, tokens, memory)
+    columns = sharding.query_key_value_width(model.heads, held_kv_heads(values), model.head_dim, tensor)
     grouped = _plus(
-        linear(values, tokens, model.head_dim * (model.heads + 2.0 * kv_heads) / tensor, model.hidden, memory),
-        linear(values, tokens, model.hidden, model.head_dim * model.heads / tensor, memory),
+        linear(values, tokens, columns, model.hidden, memory),
+        linear(values, tokens, model.hidden, sharding.heads_width(model.heads, model.head_dim, tensor), memory),
     )
-    if not model.latent.any():
-        return grouped
-    query_width = model.heads * (model.nope_dim + model.rope_dim) / tensor
-    key_value_width = model.heads * (model.nope_dim + model.value_dim) / tensor
-    down = model.query_rank + model.key_value_rank + model.rope_dim
-    query_inner = np.where(model.query_rank > 0, model.query_rank, model.hidden)
-    latent = _plus(
+    return _either(model.latent, _latent(values, tokens, memory), grouped) if model.latent.any() else grouped
+
+
+def _latent(values: Inputs, tokens: Array, memory: Array) -> Pass:
+    """Projections of latent attention: down to the ranks, up to the heads, and out."""
+    model, tensor = values.model, values.plan.tensor
+    down = compose.summed(model.query_rank, model.key_value_rank, model.rope_dim)
+    query_inner = compose.chosen(model.query_rank, model.query_rank, model.hidden)
+    query, key_value = (
+        sharding.heads_width(model.heads, compose.summed(model.nope_dim, width), tensor)
+        for width in (model.rope_dim, model.value_dim)
+    )
+    return _plus(
         linear(values, tokens, down, model.hidden, memory),
-        linear(values, tokens, query_width, query_inner, memory),
-        linear(values, tokens, key_value_width, model.key_value_rank, memory),
-        linear(values, tokens, model.hidden, model.heads * model.value_dim / tensor, memory),
+        linear(values, tokens, query, query_inner, memory),
+        linear(values, tokens, key_value, model.key_value_rank, memory),
+        linear(values, tokens, model.hidden, sharding.heads_width(model.heads, model.value_dim, tensor), memory),
     )
-    return _either(model.latent, latent, grouped)
 
 
 def _core(values: Inputs, tokens: Array, memory: Array) -> Pass:
@@ -156,116 +178,101 @@ def _core(values: Inputs, tokens: Array, memory: Array) -> Pass:
 def _flash_core(values: Inputs, tokens: Array, memory: Array) -> Pass:
     model, cluster, plan = values.model, values.cluster, values.plan
     key_dim, value_dim = head_widths(model)
-    causal = np.ones_like(tokens)
-    windowed = transformer.attended_length(values.workload.sequence, model.window, causal)
-    whole = transformer.attended_length(values.workload.sequence, np.zeros_like(model.window), causal)
-    share = model.window_layers / model.layers
-    attended = (1.0 - share) * whole + share * windowed
-    flops = transformer.attention_core_flops(model.heads, key_dim, value_dim, attended) * tokens / plan.tensor
-    kv_heads = np.maximum(model.kv_heads, plan.tensor)
-    nbytes = tokens * (model.heads + kv_heads) * (key_dim + value_dim) / plan.tensor * values.workload.activation_bytes
-    times = [
-        compute.attention_time(
-            flops * work,
-            cluster.attention_peak,
-            cluster.attention_fraction,
-            nbytes * traffic,
-            memory,
-            cluster.launch,
+    sequence = values.workload.sequence
+    attended = widths.mean_attended_length(
+        transformer.attended_length(sequence, 0.0, 1.0),
+        transformer.attended_length(sequence, model.window, 1.0),
+        model.layers,
+        model.window_layers,
+    )
+    per_token = transformer.attention_core_flops(model.heads, key_dim, value_dim, attended)
+    forward = network.rank_flops(per_token, tokens, plan.tensor)
+    kv_heads, size = held_kv_heads(values), values.workload.activation_bytes
+
+    def one(flops: Array, passes: float) -> Array:
+        nbytes = traffic.attention_traffic(tokens, model.heads, kv_heads, key_dim, value_dim, size, plan.tensor, passes)
+        time: Array = compute.attention_time(
+            flops, cluster.attention_peak, cluster.attention_fraction, nbytes, memory, cluster.launch
         )
-        for work, traffic in ((1.0, 1.0), (2.5, 2.0))  # backward: five matmuls for two, scores computed again
-    ]
-    return Pass(*times)
+        return time
+
+    return Pass(one(forward, 1.0), one(network.fused_backward_flops(forward), 2.0))
 
 
 def _stored_core(values: Inputs, memory: Array) -> Pass:
     """Scores, softmax and weighted values as separate kernels; the score matrix goes through memory."""
     model, plan, work = values.model, values.plan, values.workload
     key_dim, value_dim = head_widths(model)
-    groups = plan.micro_batch * model.heads / plan.tensor
-    queries = work.sequence / plan.context
+    groups = sharding.attention_groups(plan.micro_batch, model.heads, plan.tensor)
+    queries = sharding.share(work.sequence, plan.context)
     scores = linear(values, queries, work.sequence, key_dim, memory, groups)
     weighted = linear(values, queries, value_dim, work.sequence, memory, groups)
-    elements = groups * queries * work.sequence
-    nbytes = elements * (plan.score_passes * 2.0 * work.activation_bytes + work.dropout * 5.0)
-    softmax = compute.memory_bound_time(nbytes, memory, 2.0, values.cluster.launch)
-    softmax_backward = compute.memory_bound_time(
-        elements * (plan.score_passes * 3.0 * work.activation_bytes + work.dropout * 5.0),
-        memory,
-        2.0,
-        values.cluster.launch,
-    )
-    return _plus(scores, weighted, Pass(softmax, softmax_backward))
+    elements = compose.product(groups, queries, work.sequence)
+
+    def softmax(touches: float) -> Array:
+        nbytes = traffic.softmax_traffic(elements, plan.score_passes, touches, work.activation_bytes, work.dropout)
+        time: Array = compute.memory_bound_time(nbytes, memory, 2.0, values.cluster.launch)
+        return time
+
+    return _plus(scores, weighted, Pass(softmax(2.0), softmax(3.0)))
 
 
 def _feed_forward(values: Inputs, tokens: Array, memory: Array) -> Pass:
-    model, tensor = values.model, values.plan.tensor
-    return _block(values, tokens, model.ffn / tensor, memory)
+    return _block(values, tokens, sharding.share(values.model.ffn, values.plan.tensor), memory)
 
 
 def _block(values: Inputs, rows: Array, width: Array, memory: Array, groups: Array | float = 1.0) -> Pass:
     model = values.model
-    up = linear(values, rows, width * (1.0 + model.gated), model.hidden, memory, groups)
+    up = linear(values, rows, widths.first_matrix_width(width, model.gated), model.hidden, memory, groups)
     return _plus(up, linear(values, rows, model.hidden, width, memory, groups))
 
 
 def _experts(values: Inputs, tokens: Array, memory: Array) -> Pass:
     model, plan = values.model, values.plan
     if not model.experts.any():
-        return Pass(np.zeros_like(tokens), np.zeros_like(tokens))
-    held = np.maximum(model.experts / plan.expert, 1.0)
-    routed_rows = tokens * model.top_k * plan.expert_tensor / plan.tensor
-    routed = _block(values, routed_rows / held, model.expert_ffn / plan.expert_tensor, memory, held)
-    shared = _block(values, tokens, model.shared_ffn / plan.tensor, memory)
-    router = linear(values, tokens / _sequence_shards(values), model.experts, model.hidden, memory)
-    shuffled = routed_rows * model.hidden * values.workload.activation_bytes
-    moves = compute.memory_bound_time(6.0 * shuffled, memory, 6.0, values.cluster.launch)
+        return NOTHING
+    size = values.workload.activation_bytes
+    held = sharding.held_experts(model.experts, plan.expert)
+    rows = sharding.routed_rows(tokens, model.top_k, plan.expert_tensor, plan.tensor)
+    width = sharding.share(model.expert_ffn, plan.expert_tensor)
+    routed = _block(values, sharding.share(rows, held), width, memory, held)
+    shared = _block(values, tokens, sharding.share(model.shared_ffn, plan.tensor), memory)
+    own_tokens = sharding.share(tokens, sharding.sequence_shards(plan.tensor, plan.sequence_parallel))
+    router = linear(values, own_tokens, model.experts, model.hidden, memory)
+    shuffled = traffic.shuffle_traffic(rows, model.hidden, size)
+    moves = compute.memory_bound_time(shuffled, memory, 6.0, values.cluster.launch)
     return _plus(routed, shared, router, Pass(moves, moves))
-
-
-def _sequence_shards(values: Inputs) -> Array:
-    plan = values.plan
-    shards: Array = np.where(plan.sequence_parallel > 0, plan.tensor, 1.0)
-    return shards
 
 
 def _elementwise(values: Inputs, tokens: Array, memory: Array) -> Pass:
     """Norms, residuals, dropout, activation function and rotary positions: all bound by memory."""
-    model, plan, work = values.model, values.plan, values.workload
-    size = work.activation_bytes
-    passes = 2.0 - plan.fused_elementwise  # without fusion every chain of operations goes through memory twice
-    norms = model.norms_per_layer * model.hidden * 2.0 * size
-    residuals = 2.0 * model.hidden * (3.0 * size + work.dropout)
-    width = np.where(
-        model.moe_layers > 0,
-        (model.top_k * model.expert_ffn * plan.expert_tensor + model.shared_ffn) * model.moe_layers / model.layers
-        + model.ffn * (1.0 - model.moe_layers / model.layers),
-        model.ffn,
-    )
-    activation = width * (2.0 + model.gated) * size / plan.tensor
-    rotary = np.where(
-        model.positions > 0, 0.0, 2.0 * size * model.head_dim * (model.heads + model.kv_heads) / plan.tensor
-    )
-    shards = _sequence_shards(values)
-    forward = (norms + residuals) / shards + activation + rotary
-    backward = (1.5 * norms + residuals) / shards + 1.5 * activation + rotary
-    launch = values.cluster.launch
-    return Pass(
-        compute.memory_bound_time(tokens * forward * passes, memory, 6.0 * passes, launch),
-        compute.memory_bound_time(tokens * backward * passes, memory, 8.0 * passes, launch),
-    )
+    model, plan, size = values.model, values.plan, values.workload.activation_bytes
+    passes = elementwise.elementwise_passes(plan.fused_elementwise)
+    norms = elementwise.norm_traffic(model.hidden, model.norms_per_layer, size)
+    residuals = elementwise.residual_traffic(model.hidden, size, values.workload.dropout)
+    activation = elementwise.activation_traffic(mean_ffn_width(values), model.gated, size, plan.tensor)
+    rotary = elementwise.rotary_traffic(model.heads, model.kv_heads, model.head_dim, size, plan.tensor, model.positions)
+    shards = sharding.sequence_shards(plan.tensor, plan.sequence_parallel)
+
+    def one(weight: float, chains: float) -> Array:
+        nbytes = elementwise.elementwise_traffic(tokens, norms, residuals, activation, rotary, shards, weight, passes)
+        kernels = elementwise.elementwise_kernels(chains, passes)
+        time: Array = compute.memory_bound_time(nbytes, memory, kernels, values.cluster.launch)
+        return time
+
+    return Pass(one(1.0, 6.0), one(1.5, 8.0))
 
 
 def _tensor_communication(values: Inputs, net: Wires, tokens: Array) -> tuple[Pass, Array]:
     """Two all-reduces of the residual stream forward, two backward, and the forward ones again in full recompute."""
     plan = values.plan
-    local = topology.ranks_per_domain(plan.tensor, np.ones_like(plan.tensor), values.cluster.domain)
+    local = topology.ranks_per_domain(plan.tensor, 1.0, values.cluster.domain)
     bandwidth = topology.ring_bandwidth(plan.tensor, local, net.inside, net.outside)
     latency = topology.hop_latency(plan.tensor, local, net.link_latency, net.network_latency)
-    nbytes = tokens * values.model.hidden * values.workload.activation_bytes
+    nbytes = traffic.residual_bytes(tokens, values.model.hidden, values.workload.activation_bytes)
     one = collectives.ring_all_reduce_time(nbytes, plan.tensor, bandwidth, latency)
     each = overlap.share_exposed(one, plan.hidden_tensor)
-    both = compose.repeated(each, 2.0 - values.model.parallel_block)
+    both = compose.repeated(each, network.residual_blocks(values.model.parallel_block))
     return Pass(both, both), compose.repeated(both, plan.recompute_full)
 
 
@@ -276,13 +283,19 @@ def _context_communication(values: Inputs, net: Wires, tokens: Array, core: Pass
     bandwidth = topology.ring_bandwidth(plan.context, local, net.inside, net.outside)
     latency = topology.hop_latency(plan.context, local, net.link_latency, net.network_latency)
     key_dim, value_dim = head_widths(model)
-    kv_heads = np.where(model.latent > 0, model.heads, np.maximum(model.kv_heads, plan.tensor))
-    width = kv_heads * (key_dim + value_dim) / plan.tensor
-    nbytes = tokens * plan.context * width * values.workload.activation_bytes
+    nbytes = traffic.context_bytes(
+        tokens,
+        plan.context,
+        held_kv_heads(values),
+        key_dim,
+        value_dim,
+        values.workload.activation_bytes,
+        plan.tensor,
+    )
     gather = collectives.ring_all_gather_time(nbytes, plan.context, bandwidth, latency)
     return Pass(
         overlap.exposed_time(gather, core.forward, 1.0),
-        overlap.exposed_time(2.0 * gather, core.backward, 1.0),
+        overlap.exposed_time(compose.repeated(gather, 2.0), core.backward, 1.0),
     )
 
 
@@ -290,16 +303,17 @@ def _expert_communication(values: Inputs, net: Wires, tokens: Array) -> Pass:
     """Tokens to the ranks of their experts and back, forward and backward."""
     model, plan = values.model, values.plan
     if not model.experts.any():
-        return Pass(np.zeros_like(tokens), np.zeros_like(tokens))
+        return NOTHING
     local = topology.ranks_per_domain(plan.expert, plan.expert_tensor, values.cluster.domain)
-    nbytes = tokens * model.top_k / plan.tensor * model.hidden * values.workload.activation_bytes
+    rows = sharding.routed_rows(tokens, model.top_k, 1.0, plan.tensor)
+    nbytes = traffic.residual_bytes(rows, model.hidden, values.workload.activation_bytes)
     one = collectives.all_to_all_time(
         nbytes,
         plan.expert,
         local,
         net.inside,
         net.outside,
-        np.where(plan.expert > local, net.network_latency, net.link_latency),
+        compose.chosen(topology.crosses(plan.expert, local), net.network_latency, net.link_latency),
     )
     both = compose.repeated(one, 2.0)
     return Pass(both, both)

@@ -5,9 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from aiplan.core import collectives, compose, compute, memory, overlap, pipeline, topology, training
+from aiplan.core import (
+    collectives,
+    compose,
+    compute,
+    memory,
+    overlap,
+    pipeline,
+    sharding,
+    topology,
+    traffic,
+    training,
+)
+from aiplan.engine.counts import stage_layers
 from aiplan.engine.data_parallel import data_parallel_terms
 from aiplan.engine.layer import Layer, Pass, Wires, layer, linear, wires
 
@@ -33,7 +43,7 @@ def step_terms(values: Inputs, held: Held) -> dict[str, Array]:
     one_layer = layer(values, net)
     stage = _stage_time(values, net, one_layer, held)
     count = training.micro_batches(values.workload.global_batch, values.plan.micro_batch, values.plan.data)
-    busiest = np.argmax(np.where(values.stages.copies > 0, stage.total, -1.0), axis=-1, keepdims=True)
+    busiest = compose.busiest(stage.total, values.stages.copies)
     terms = {name: compose.repeated(compose.at_stage(part, busiest), count) for name, part in stage.terms.items()}
     busy = compose.at_stage(stage.total, busiest)
     everything = compose.over_stages(stage.total, values.stages.copies)
@@ -45,14 +55,14 @@ def step_terms(values: Inputs, held: Held) -> dict[str, Array]:
 def _stage_time(values: Inputs, net: Wires, one: Layer, held: Held) -> StageTime:
     plan, stages = values.plan, values.stages
     tokens = training.micro_batch_tokens(plan.micro_batch, values.workload.sequence, plan.context)
-    layers = stages.dense_layers + stages.moe_layers
+    layers = stage_layers(stages)
     per_layer = {
         "step.compute.projections": (one.projections, layers),
         "step.compute.attention": (one.core, layers),
         "step.compute.feed_forward": (one.feed_forward, stages.dense_layers),
         "step.compute.experts": (one.experts, stages.moe_layers),
         "step.compute.elementwise": (one.elementwise, layers),
-        "step.compute.ends": (_ends(values, tokens), np.ones_like(layers)),
+        "step.compute.ends": (_ends(values, tokens), 1.0),
         "step.tensor": (one.tensor_communication, layers),
         "step.context": (one.context_communication, layers),
         "step.expert": (one.expert_communication, stages.moe_layers),
@@ -68,7 +78,7 @@ def _stage_time(values: Inputs, net: Wires, one: Layer, held: Held) -> StageTime
     )
     terms["step.tensor"] = compose.summed(terms["step.tensor"], compose.repeated(one.tensor_recompute, layers))
     terms["step.compute.accumulation"] = _accumulation(values, held)
-    terms["step.pipeline"] = compose.repeated(_sends(values, net, tokens), np.ones_like(layers))
+    terms["step.pipeline"] = _sends(values, net, tokens)
     return StageTime(
         terms=terms,
         forward=compose.summed(*forward.values()),
@@ -80,13 +90,13 @@ def _stage_time(values: Inputs, net: Wires, one: Layer, held: Held) -> StageTime
 def _accumulation(values: Inputs, held: Held) -> Array:
     """Gradients of a micro-batch added to those before, where that is a kernel of its own."""
     rate = compute.achieved(values.cluster.memory_bandwidth, values.cluster.memory_fraction)
-    traffic = memory.accumulation_traffic(
+    nbytes = memory.accumulation_traffic(
         compose.summed(held.dense, held.experts),
         values.workload.weight_bytes,
         values.workload.gradient_bytes,
         values.plan.separate_accumulation,
     )
-    added: Array = compute.memory_bound_time(traffic, rate, np.zeros_like(traffic), values.cluster.launch)
+    added: Array = compute.memory_bound_time(nbytes, rate, 0.0, values.cluster.launch)
     return added
 
 
@@ -94,13 +104,14 @@ def _ends(values: Inputs, tokens: Array) -> Pass:
     """Embedding on the first stage; output head and loss on the last."""
     model, plan, work = values.model, values.plan, values.workload
     rate = compute.achieved(values.cluster.memory_bandwidth, values.cluster.memory_fraction)
-    launch = values.cluster.launch
-    head = linear(values, tokens, model.vocab / plan.tensor, model.hidden, rate)
-    loss_bytes = tokens * model.vocab / plan.tensor * 3.5 * work.activation_bytes  # each way
+    size, launch = work.activation_bytes, values.cluster.launch
+    head = linear(values, tokens, sharding.share(model.vocab, plan.tensor), model.hidden, rate)
+    loss_bytes = traffic.loss_traffic(tokens, model.vocab, plan.tensor, size)
     loss = compute.memory_bound_time(loss_bytes, rate, 2.0, launch)
-    lookup = compute.memory_bound_time(tokens * model.hidden * 4.0 * work.activation_bytes, rate, 2.0, launch)
+    lookup_bytes = traffic.lookup_traffic(tokens, model.hidden, size)
+    lookup = compute.memory_bound_time(lookup_bytes, rate, 2.0, launch)
     embedding = compose.repeated(lookup, values.stages.has_embedding)
-    passes = (1.0 + model.mtp_layers) * values.stages.has_head
+    passes = pipeline.head_passes(model.mtp_layers, values.stages.has_head)
     return Pass(
         compose.summed(compose.repeated(head.forward, passes), compose.repeated(loss, passes), embedding),
         compose.summed(compose.repeated(head.backward, passes), compose.repeated(loss, passes), embedding),
@@ -109,28 +120,29 @@ def _ends(values: Inputs, tokens: Array) -> Pass:
 
 def _sends(values: Inputs, net: Wires, tokens: Array) -> Array:
     """Activations to the next stage and gradients to the one before, for every chunk of a micro-batch."""
-    plan, work = values.plan, values.workload
-    stride = plan.tensor * plan.context * plan.data
+    plan = values.plan
+    stride = compose.product(plan.tensor, plan.context, plan.data)
     local = topology.ranks_per_domain(plan.pipeline, stride, values.cluster.domain)
-    crosses = plan.pipeline > local
-    nbytes = tokens * values.model.hidden * work.activation_bytes
+    crosses = topology.crosses(plan.pipeline, local)
+    nbytes = traffic.residual_bytes(tokens, values.model.hidden, values.workload.activation_bytes)
     # Neighbours split a message over their tensor parallel ranks and, without sequence parallelism, put it
     # together again inside the node.
     message = collectives.send_time(
-        nbytes / plan.tensor,
-        np.where(crosses, net.outside, net.inside),
-        np.where(crosses, net.network_latency, net.link_latency),
+        sharding.share(nbytes, plan.tensor),
+        compose.chosen(crosses, net.outside, net.inside),
+        compose.chosen(crosses, net.network_latency, net.link_latency),
     )
-    inside = topology.ranks_per_domain(plan.tensor, np.ones_like(plan.tensor), values.cluster.domain)
+    inside = topology.ranks_per_domain(plan.tensor, 1.0, values.cluster.domain)
     gather = collectives.ring_all_gather_time(
         nbytes,
         plan.tensor,
         topology.ring_bandwidth(plan.tensor, inside, net.inside, net.outside),
         net.link_latency,
     )
-    one = compose.summed(message, compose.repeated(gather, 1.0 - plan.sequence_parallel))
+    one = compose.summed(message, compose.chosen(plan.sequence_parallel, 0.0, gather))
     exposed = overlap.share_exposed(one, plan.hidden_pipeline)
-    sends: Array = compose.repeated(exposed, np.where(plan.pipeline > 1, 2.0 * plan.interleave, 0.0))
+    times = pipeline.sends_per_micro_batch(plan.pipeline, plan.interleave)
+    sends: Array = compose.chosen(times, compose.repeated(exposed, times), 0.0)  # no stages, no links to know about
     return sends
 
 
@@ -138,6 +150,7 @@ def _optimizer(values: Inputs, held: Held) -> dict[str, Array]:
     """One pass over gradients, master weights and states, all bound by memory."""
     work, cluster = values.workload, values.cluster
     rate = compute.achieved(cluster.memory_bandwidth, cluster.memory_fraction)
-    traffic = 2.0 * work.optimizer_bytes + 3.0 * work.gradient_bytes + work.weight_bytes
-    nbytes = held.optimizer_parameters * traffic
+    nbytes = traffic.optimizer_traffic(
+        held.optimizer_parameters, work.optimizer_bytes, work.gradient_bytes, work.weight_bytes
+    )
     return {"step.optimizer": compute.memory_bound_time(nbytes, rate, 4.0, cluster.launch)}

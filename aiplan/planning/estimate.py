@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.engine.evaluate import evaluate
 from aiplan.engine.inputs import SCALAR_NAMES, Inputs, inputs
-from aiplan.engine.tree import TREE, walk
+from aiplan.engine.tree import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,6 +44,31 @@ class Assumption(NamedTuple):
     kind: str
     why: str
 
+    @property
+    def matters(self) -> bool:
+        """Whether a reader should see it: a judgement with a reason, not the usual absence of something."""
+        return " " in self.why and not self.name.startswith("model.")
+
+
+class Unknown(NamedTuple):
+    """An input that nobody knows, and the results that are unknown for lack of it."""
+
+    code: str
+    name: str
+    problem: str
+    hint: str
+    results: tuple[str, ...]
+
+
+class Against(NamedTuple):
+    """A published measurement: what was measured, the unit, both numbers, and the relative error of the prediction."""
+
+    name: str
+    unit: str
+    measured: float
+    predicted: float
+    error: float
+
 
 CAUSES: dict[str, tuple[tuple[str, ...], str]] = {
     "matrix multiplication": (
@@ -68,6 +93,64 @@ CAUSES: dict[str, tuple[tuple[str, ...], str]] = {
     "sends between pipeline stages": (("step.pipeline",), "less interleaving, or overlap"),
     "data parallel communication": (("step.data",), "overlap with the backward pass, or a larger global batch"),
 }
+
+
+RESTS_ON = {
+    "step": (
+        "cluster.matmul_fraction",
+        "cluster.attention_fraction",
+        "cluster.memory_fraction",
+        "cluster.multiprocessors",
+        "cluster.link_bandwidth",
+        "cluster.link_fraction",
+        "cluster.link_latency",
+        "cluster.network_ports",
+        "cluster.network_fraction",
+        "cluster.network_latency",
+    ),
+    "run.cost": ("cluster.price",),
+    "run.energy": ("cluster.power", "cluster.pue"),
+    "run.carbon": ("cluster.power", "cluster.pue", "cluster.carbon_intensity"),
+}
+"""Inputs that a result takes directly, and that may be a judgement."""
+
+UNKNOWNS = (
+    Unknown(
+        "AIP106",
+        "workload.tokens",
+        "workload.tokens is not given, so the length of the run is unknown",
+        "give workload.tokens, e.g. 300e9",
+        ("run.steps", "run.time_to_train", "run.cost", "run.energy", "run.carbon"),
+    ),
+    Unknown(
+        "AIP203",
+        "cluster.price",
+        "the catalog has no price for this accelerator",
+        "give cluster.price, e.g. 2.50 USD/h",
+        ("run.cost",),
+    ),
+    Unknown(
+        "AIP203",
+        "cluster.power",
+        "the catalog has no power figure for this accelerator",
+        "give cluster.power, e.g. 700 W",
+        ("run.energy", "run.carbon"),
+    ),
+    Unknown(
+        "AIP203",
+        "cluster.carbon_intensity",
+        "the catalog has no carbon intensity for this region",
+        "choose another cluster.region",
+        ("run.carbon",),
+    ),
+    Unknown(
+        "AIP203",
+        "cluster.link_bandwidth",
+        "the catalog has no link between the accelerators of this node",
+        "choose a node of the catalog with cluster.node",
+        ("step", "run.tokens_per_s_per_gpu", "run.time_to_train", "run.cost", "run.energy", "run.carbon"),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +180,60 @@ class Estimate:
         """Model FLOPs utilisation in the convention of this estimate."""
         return self.terms[f"utilisation.{self.convention}"]
 
+    @property
+    def hfu(self) -> float:
+        """Hardware FLOPs utilisation: with the attention square and what the plan computes again."""
+        return self.terms["utilisation.hardware"]
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Tokens per second of the whole job."""
+        return self.terms["run.tokens_per_s_per_gpu"] * self.scenario.accelerators
+
+    def given(self, name: str) -> float:
+        """Return an input by its dotted name."""
+        return self.scenario.values[name].number
+
+    def against(self) -> list[Against]:
+        """Compare with what a published run measured, where both speak of the same thing."""
+        measured = self.scenario.file.measured
+        if measured is None:
+            return []
+        pairs = (
+            ("time_to_train", "s", measured.time_to_train, self.terms["run.time_to_train"]),
+            ("step_time", "s", measured.step_time, self.terms["step"]),
+            ("tokens_per_s_per_gpu", "1", measured.tokens_per_s_per_gpu, self.terms["run.tokens_per_s_per_gpu"]),
+            ("memory", "B", measured.memory, self.terms["memory"]),
+        )
+        return [
+            Against(name, unit, there, here, here / there - 1.0)
+            for name, unit, there, here in pairs
+            if there is not None and math.isfinite(here)
+        ]
+
+    def unknowns(self) -> list[Unknown]:
+        """Return the inputs nobody knows for lack of which a result is unknown."""
+        return [
+            unknown
+            for unknown in UNKNOWNS
+            if math.isnan(self.given(unknown.name)) and math.isnan(self.terms[unknown.results[0]])
+        ]
+
+    def share(self, name: str, root: str) -> float:
+        """Return the share that a term has of a root of the tree."""
+        return self.terms[name] / self.terms[root]
+
+    def rests_on(self, result: str) -> bool:
+        """Whether a result rests directly on a number that nobody gave."""
+        assumed = {item.name for item in self.assumptions() if item.matters}
+        return any(name in assumed for name in RESTS_ON.get(result, ()))
+
     def rows(self, root: str) -> Iterator[Row]:
         """Yield the tree below a root, terms that are zero left out."""
-        whole = self.terms[root]
         for name, branch, depth in walk(root):
             value = self.terms[name]
             if value != 0.0:
-                yield Row(name, branch.label, branch.unit, depth, value, value / whole)
+                yield Row(name, branch.label, branch.unit, depth, value, self.share(name, root))
 
     def causes(self) -> list[Cause]:
         """Return what the step consists of by cause, the largest first."""
@@ -150,8 +280,3 @@ def estimate(scenarios: Sequence[Scenario], convention: str = "megatron") -> lis
 
 def _column(terms: dict[str, Array], index: int) -> dict[str, float]:
     return {name: float(array[index if array.shape[0] > 1 else 0, 0]) for name, array in terms.items()}
-
-
-def label(name: str) -> str:
-    """Return what a term of the tree is called."""
-    return TREE[name].label

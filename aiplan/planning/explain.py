@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from aiplan.core.formula import Call, Recording, recording
+from aiplan.declare import Diagnostics
 from aiplan.engine.evaluate import evaluate
+from aiplan.engine.tree import TREE
 from aiplan.planning.estimate import columns
+from aiplan.planning.names import label
+from aiplan.planning.names import unit as unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,8 +40,9 @@ class Form(NamedTuple):
 class Explanation:
     """A number, the closed form that made it and what went in; or an input and its origin.
 
-    `kind` is `computed` (by `call`), `given`, `catalog`, `default`, `assumed`, `derived`, or `arithmetic` for a plain
-    product or quotient of other numbers.
+    `kind` is `computed` (by `call`), `given`, `catalog`, `default`, `assumed`, `derived`, `constant` for a number of
+    the formula that calls, or `arithmetic` for what no closed form made. `size` tells how many numbers it stands for:
+    if not 1, one per pipeline stage that differs, in `values`, and `value` is None. Unknown numbers have neither.
     """
 
     name: str
@@ -48,6 +54,19 @@ class Explanation:
     call: str = ""
     form: Form | None = None
     arguments: tuple[Explanation, ...] = ()
+    size: int = 1
+    values: tuple[float, ...] = ()
+
+
+STAGES = {
+    "stages.index": "position of each pipeline stage, from 0",
+    "stages.dense_layers": "layers without experts of each stage",
+    "stages.moe_layers": "layers with experts of each stage",
+    "stages.has_embedding": "1 for the first stage",
+    "stages.has_head": "1 for the last stage",
+    "stages.copies": "how many stages are like each of these",
+}
+"""Where the columns come from that a plan's split of layers over pipeline stages gives."""
 
 
 def explain(scenario: Scenario, term: str, depth: int = 1) -> Explanation | None:
@@ -68,50 +87,120 @@ def explain(scenario: Scenario, term: str, depth: int = 1) -> Explanation | None
     named = {id(array): name for name, array in values.named()}
     with recording() as calls:
         terms = evaluate(values)
-    if term not in terms:
+    known = dict(values.named()) | terms
+    if term not in known:
         return None
-    return _Reader(calls, named, scenario.values).read(term, "", "", terms[term], depth)
+    term_of = {id(array): name for name, array in reversed(terms.items())}
+    reader = _Reader(calls, named, term_of, scenario.values)
+    return replace(reader.read(term, label(term), unit_of(term), known[term], depth), name=term)
 
 
-def term_names(scenario: Scenario) -> list[str]:
-    """Return the names that can be explained."""
-    return sorted(evaluate(columns([scenario])))
+def explain_known(scenario: Scenario, term: str, depth: int = 1) -> Explanation:
+    """Explain a term of the estimate of a scenario.
+
+    Raises
+    ------
+    InputError
+        There is no such term.
+    """
+    found = explain(scenario, term, depth)
+    if found is None:
+        diagnostics = Diagnostics()
+        close = get_close_matches(term, [one.name for one in explain_all(scenario)], n=3)
+        meant = f"did you mean {' or '.join(repr(name) for name in close)}? " if close else ""
+        diagnostics.error("AIP108", f"no term '{term}'", hint=f"{meant}'aiplan explain SCENARIO' lists all terms")
+        raise diagnostics.failure()
+    return found
+
+
+def explain_all(scenario: Scenario) -> list[Explanation]:
+    """Return all that can be explained, without what is below: the terms of the answer, then the inputs."""
+    terms = evaluate(columns([scenario]))
+    ordered = [*(name for name in TREE if name in terms), *(name for name in terms if name not in TREE)]
+    computed = [Explanation(name, label(name), unit_of(name), _number(terms[name]), "computed") for name in ordered]
+    return [
+        *computed,
+        *(
+            Explanation(name, label(name), unit_of(name), _number(value.number), value.origin.kind, _place(value))
+            for name, value in scenario.values.items()
+        ),
+    ]
 
 
 class _Reader:
-    def __init__(self, calls: Recording, named: dict[int, str], values: dict[str, Value]) -> None:
+    def __init__(
+        self, calls: Recording, named: dict[int, str], term_of: dict[int, str], values: dict[str, Value]
+    ) -> None:
         self.calls = calls
         self.named = named
+        self.term_of = term_of
         self.values = values
+        self.read_before: dict[tuple[int, int], tuple[Explanation, ...]] = {}
 
     def read(self, name: str, text: str, unit: str, value: Any, depth: int) -> Explanation:
         number = _number(value)
         own = self.named.get(id(value))
         if own is not None and own in self.values:
-            origin = self.values[own].origin
-            where = " ".join(part for part in (origin.where, origin.detail) if part)
-            return Explanation(own, text, unit, number, origin.kind, where)
+            given = self.values[own]
+            return Explanation(own, text, unit_of(own), number, given.origin.kind, _place(given))
+        size, several = int(np.size(value)), _numbers(value)
+        if own in STAGES:
+            return Explanation(own, text, unit_of(own), number, "derived", STAGES[own], size=size, values=several)
         call = self.calls.producer(value)
         if call is None:
-            return Explanation(name, text, unit, number, "arithmetic" if isinstance(value, np.ndarray) else "constant")
+            kind = "arithmetic" if isinstance(value, np.ndarray) else "constant"
+            return Explanation(name, text, unit, number, kind, size=size, values=several)
         form = read_form(call.function)
-        arguments = self._arguments(call, form, depth - 1) if depth > 0 else ()
-        return Explanation(name, text, unit or form.unit, number, "computed", "", call.name, form, arguments)
+        return Explanation(
+            name,
+            text,
+            unit or form.unit,
+            number,
+            "computed",
+            call=call.name,
+            form=form,
+            arguments=self._below(call, form, depth),
+            size=size,
+            values=several,
+        )
+
+    def _below(self, call: Call, form: Form, depth: int) -> tuple[Explanation, ...]:
+        """Read the arguments of a call once for each depth, however many terms it went into."""
+        key = id(call.result), depth
+        if key not in self.read_before:
+            self.read_before[key] = self._arguments(call, form, depth - 1) if depth > 0 else ()
+        return self.read_before[key]
 
     def _arguments(self, call: Call, form: Form, depth: int) -> tuple[Explanation, ...]:
         if "*" in "".join(form.parameters):
-            text, unit = next(iter(form.parameters.values()))
             parts = enumerate(call.positional, start=1)
-            return tuple(self.read(f"part {index}", text, unit, part, depth) for index, part in parts)
+            return tuple(self._part(index, part, depth) for index, part in parts)
         return tuple(
             self.read(name, *form.parameters.get(name, ("", "")), value, depth)
             for name, value in call.arguments.items()
         )
 
+    def _part(self, index: int, part: Any, depth: int) -> Explanation:
+        """Read a part of a sum: a term of the tree by its name, anything else by its place."""
+        name = self.term_of.get(id(part))
+        if name is None:
+            return self.read(f"part {index}", "", "", part, depth)
+        return self.read(name, label(name), unit_of(name), part, depth)
+
+
+def _place(value: Value) -> str:
+    return " ".join(part for part in (value.origin.where, value.origin.detail) if part)
+
 
 def _number(value: Any) -> float | None:
     array = np.asarray(value, dtype=float)
     return float(array.flat[0]) if array.size == 1 and np.isfinite(array.flat[0]) else None
+
+
+def _numbers(value: Any) -> tuple[float, ...]:
+    """Return the numbers of a vector; none if there is only one, or if one of them is unknown."""
+    array = np.asarray(value, dtype=float).ravel()
+    return tuple(array.tolist()) if array.size > 1 and np.isfinite(array).all() else ()
 
 
 @cache

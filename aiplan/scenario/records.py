@@ -8,7 +8,7 @@ from aiplan.declare import choice, either, flag, integer, listing, number, quant
 from aiplan.scenario.model import Model
 
 SCHEMA_VERSION = 1
-PRECISIONS = ("bf16", "fp16", "fp8", "fp32", "tf32")
+PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32")
 OPTIMIZERS = ("adam", "adam-bf16-states", "adam-8bit", "sgd", "sgd-momentum")
 TOPOLOGIES = ("fat-tree", "rail-optimized")
 
@@ -46,6 +46,9 @@ class Cluster:
     accelerators_per_node: int = integer(doc="Accelerators in such a node", default=8, minimum=1)
     nodes: int = integer(doc="Nodes of the job", minimum=1)
     accelerators: int | None = integer(doc="Accelerators of the job, if not all of its nodes", default=None, minimum=1)
+    domain: int | None = integer(
+        doc="Accelerators in one scale-up network, if not those of a node", default=None, minimum=1
+    )
     network: NetworkUse = record(NetworkUse, doc="Fabric between the nodes", default="empty")
     region: str | None = text(doc="Id of a region: electricity, carbon", default=None)
     price: float | None = quantity("money rate", doc="Price per accelerator-hour", default=None, above=0)

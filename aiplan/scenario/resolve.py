@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from aiplan.scenario.software import Software
 
 HALF_TYPES = ("bf16", "fp16")
-ELEMENT_BYTES = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1}
+ELEMENT_BYTES = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "mxfp8": 1, "nvfp4": 0.5}
+PEAK_TYPE = {"mxfp8": "fp8", "nvfp4": "fp4"}
 OPTIMIZER_BYTES = {"adam": 8, "adam-bf16-states": 4, "adam-8bit": 2, "sgd": 0, "sgd-momentum": 4}
 MASTER_BYTES = 4
 NORM_VECTORS = {"layernorm": 2, "rmsnorm": 1, "layernorm-no-bias": 1, "none": 0}
@@ -167,9 +168,10 @@ def _gradient_precision(parts: Parts) -> Value:
 def _peaks(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Value] | None:
     device, precision = parts.accelerator, parts.file.workload.precision
     fast = next((name for name in HALF_TYPES if name in device.compute), None)
-    attention = precision if precision in device.compute and precision != "fp8" else fast
-    if precision not in device.compute or attention is None:
-        listed = ", ".join(name for name in ELEMENT_BYTES if name in device.compute)
+    dtype = PEAK_TYPE.get(precision, precision)
+    attention = fast if ELEMENT_BYTES[precision] <= 1 else dtype  # attention stays in the half type
+    if dtype not in device.compute or attention is None:
+        listed = ", ".join(name for name in ELEMENT_BYTES if PEAK_TYPE.get(name, name) in device.compute)
         diagnostics.error(
             "AIP203",
             f"{device.name} has no {precision} peak in the catalog",
@@ -181,7 +183,7 @@ def _peaks(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Valu
     def peak(name: str) -> Value:
         return from_file(device.compute[name], parts.accelerator_origins, f"compute.{name}")
 
-    return {"matmul_peak": peak(precision), "attention_peak": peak(attention)}
+    return {"matmul_peak": peak(dtype), "attention_peak": peak(attention)}
 
 
 def _device(parts: Parts) -> dict[str, Value]:
@@ -207,7 +209,7 @@ def _device(parts: Parts) -> dict[str, Value]:
     return {
         "accelerators": accelerators,
         "accelerators_per_node": from_file(node.accelerators, parts.node_origins, "accelerators"),
-        "domain": from_file(node.scale_up.domain or node.accelerators, parts.node_origins, "accelerators"),
+        "domain": _domain(parts),
         "matmul_fraction": own(fitted.matmul_fraction, "fitted.matmul_fraction")
         if fitted
         else _matmul_fraction(device),
@@ -224,6 +226,14 @@ def _device(parts: Parts) -> dict[str, Value]:
         "reserved_memory": from_file(parts.software.reserved_memory, software, "reserved_memory"),
         "fragmentation": from_file(parts.software.fragmentation, software, "fragmentation"),
     }
+
+
+def _domain(parts: Parts) -> Value:
+    given, node = parts.file.cluster.domain, parts.node
+    if given is not None:
+        return from_file(given, parts.origins, "cluster.domain")
+    path = "accelerators" if node.scale_up.domain is None else "scale_up.domain"
+    return from_file(node.scale_up.domain or node.accelerators, parts.node_origins, path)
 
 
 def _matmul_fraction(device: Accelerator) -> Value:
@@ -417,8 +427,8 @@ def _hidden(parts: Parts, kind: str) -> Value:
     """Return the share of a communication that is hidden: what the preset gives when it is on, else 0."""
     given = getattr(parts.file.plan.overlap, kind)
     preset = getattr(parts.software.overlap, kind)
-    on = preset.on if given is None else given
-    path = f"overlap.{kind}.share" if on else f"overlap.{kind}.on"
+    hidden = preset.hidden if given is None else given
+    path = f"overlap.{kind}.share" if hidden else f"overlap.{kind}.hidden"
     if given is False:
         return from_file(0, parts.origins, f"plan.overlap.{kind}")
-    return from_file(preset.share if on else 0, parts.software_origins, path)
+    return from_file(preset.share if hidden else 0, parts.software_origins, path)

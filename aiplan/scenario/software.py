@@ -11,9 +11,9 @@ from aiplan.declare import choice, flag, integer, listing, number, quantity, rec
 class OverlapDefault:
     """One kind of communication: hidden by default or not, and how well when it is."""
 
-    on: bool = flag(doc="Hidden by default", default=False)
+    hidden: bool = flag(doc="Hidden by default", default=False)
     share: float = number(
-        doc="How well when switched on: of the computation beside it (gradients, parameters), "
+        doc="How well when it is hidden: of the computation beside it (gradients, parameters), "
         "or of the communication itself (tensor, pipeline)",
         default=0.0,
         minimum=0,

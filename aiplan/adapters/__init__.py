@@ -1,0 +1,1 @@
+"""Other people's files to ours, and ours to theirs."""

@@ -1,0 +1,182 @@
+"""`aiplan catalog`: what the hardware catalog holds, and whether it is sound."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from aiplan.cli.options import (
+    CatalogOption,
+    Format,
+    FormatOption,
+    NoColorOption,
+    OutputOption,
+    QuietOption,
+    VerboseOption,
+    WidthOption,
+)
+
+HELP = "List, show and check the hardware catalog."
+LIST_HELP = """List the entries of a kind, or of all kinds.
+
+\b
+A condition names a field and, if need be, what it must be:
+  memory.capacity >= 80 GB     with a unit of that field: = != < <= > >=
+  vendor = NVIDIA              text, in any case; ~ for 'contains'
+  compute.fp8                  given at all
+
+What an entry does not state fits no condition. Several conditions must all fit.
+
+\b
+Examples:
+  aiplan catalog list accelerators
+  aiplan catalog list accelerators --where "memory.capacity >= 80 GB" --where compute.fp8
+  aiplan catalog list nodes --where "provider = AWS" --format csv
+"""
+SHOW_HELP = """Show an entry in full: its values, what follows from them, sources, and what is unverified.
+
+\b
+Examples:
+  aiplan catalog show h100-sxm
+  aiplan catalog show regions/fr --format json
+"""
+LINT_HELP = """Check every entry, those of your own catalog folders included.
+
+Exits with 1 if anything is found.
+
+\b
+Examples:
+  aiplan catalog lint
+  aiplan catalog lint --catalog my_catalog --format csv
+"""
+FOUND = 1
+
+app = typer.Typer(name="catalog", help=HELP, rich_markup_mode=None, no_args_is_help=False)
+
+
+def complete_kind(incomplete: str) -> list[str]:
+    """Complete a kind of entry from the names of folders."""
+    from aiplan.catalog.folders import data_folder
+
+    names = sorted(path.name for path in data_folder("hardware_catalog").iterdir() if path.is_dir())
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_entry(incomplete: str) -> list[str]:
+    """Complete an id, or a kind and an id, from the names of files."""
+    from aiplan.catalog.folders import data_folder
+
+    files = sorted(data_folder("hardware_catalog").glob("*/*.yaml"))
+    names = [f"{path.parent.name}/{path.stem}" if "/" in incomplete else path.stem for path in files]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+@app.command("list", help=LIST_HELP)
+def list_entries(
+    kind: Annotated[
+        str | None, typer.Argument(metavar="[KIND]", help="Kind of entry.", autocompletion=complete_kind)
+    ] = None,
+    where: Annotated[
+        list[str] | None, typer.Option("--where", metavar="CONDITION", help="Only entries that fit. Repeatable.")
+    ] = None,
+    form: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+    catalog: CatalogOption = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    no_color: NoColorOption = False,
+    width: WidthOption = None,
+) -> None:
+    """List entries."""
+    from aiplan.catalog.query import select
+    from aiplan.cli.session import Session
+    from aiplan.declare import Diagnostics
+    from aiplan.report.catalog_list import render_list
+
+    session = Session(
+        form=form,
+        output=output,
+        overlays=tuple(catalog or ()),
+        quiet=quiet,
+        verbose=verbose,
+        no_color=no_color,
+        width=width,
+    )
+    diagnostics = Diagnostics()
+    shelf = session.catalog()
+    selection = select(shelf, kind, where or (), diagnostics)
+    diagnostics.raise_if_errors()
+    session.emit(lambda look: render_list(selection, shelf, form, look))
+
+
+@app.command("show", help=SHOW_HELP)
+def show(
+    entry: Annotated[
+        str, typer.Argument(metavar="ID", help="Id, or KIND/ID.", autocompletion=complete_entry, show_default=False)
+    ],
+    form: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+    catalog: CatalogOption = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    no_color: NoColorOption = False,
+    width: WidthOption = None,
+) -> None:
+    """Show one entry."""
+    from aiplan.cli.session import Session
+    from aiplan.declare import Diagnostics
+    from aiplan.report.catalog_entry import render_entry, shown
+
+    session = Session(
+        form=form,
+        output=output,
+        overlays=tuple(catalog or ()),
+        quiet=quiet,
+        verbose=verbose,
+        no_color=no_color,
+        width=width,
+    )
+    diagnostics = Diagnostics()
+    shelf = session.catalog()
+    name = shelf.resolve(entry, diagnostics)
+    found = None if name is None else shelf.find(*name, diagnostics)
+    if name is None or found is None:
+        raise diagnostics.failure()
+    one = shown(*name, found, shelf, diagnostics)
+    diagnostics.raise_if_errors()
+    session.emit(lambda look: render_entry(one, form, look))
+
+
+@app.command("lint", help=LINT_HELP)
+def lint(
+    form: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+    catalog: CatalogOption = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    no_color: NoColorOption = False,
+    width: WidthOption = None,
+) -> None:
+    """Check the catalog."""
+    from aiplan.catalog.lint import lint as check
+    from aiplan.cli.session import Session
+    from aiplan.declare import Diagnostics
+    from aiplan.report.catalog_lint import render_lint
+
+    session = Session(
+        form=form,
+        output=output,
+        overlays=tuple(catalog or ()),
+        quiet=quiet,
+        verbose=verbose,
+        no_color=no_color,
+        width=width,
+    )
+    diagnostics = Diagnostics()
+    shelf = session.catalog()
+    count = check(shelf, diagnostics)
+    overlays = [name for name, _ in shelf.folders()[1:]]
+    session.emit(lambda _: render_lint(count, overlays, diagnostics, form))
+    if diagnostics.items:
+        raise typer.Exit(FOUND)

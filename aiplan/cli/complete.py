@@ -1,0 +1,19 @@
+"""Shell completion from the names of files: nothing is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def scenarios(incomplete: str) -> list[str]:
+    """Complete a scenario: names of the library, folders and YAML files."""
+    from aiplan.scenario.files import library_ids
+
+    folder = Path(incomplete).parent if not incomplete.endswith("/") else Path(incomplete)
+    names = [] if "/" in incomplete else library_ids("")
+    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+        if path.is_dir() and not path.name.startswith("."):
+            names.append(f"{path}/")
+        elif path.suffix in {".yaml", ".yml"}:
+            names.append(str(path))
+    return [name for name in names if name.startswith(incomplete.removeprefix("./"))]

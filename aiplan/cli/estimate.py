@@ -1,0 +1,83 @@
+"""`aiplan estimate`: one scenario, one answer."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from aiplan.cli.options import (
+    CatalogOption,
+    Convention,
+    ConventionOption,
+    Format,
+    FormatOption,
+    NoColorOption,
+    OutputOption,
+    QuietOption,
+    ScenarioArgument,
+    SetOption,
+    VaryOption,
+    VerboseOption,
+    WidthOption,
+)
+
+SHORT = "Time, memory, cost and bottleneck of one scenario."
+HELP = """Answer for one scenario: time to train, step time, memory, utilisation, cost, energy, and what limits it.
+
+Exit code 1 if the plan does not fit into memory.
+
+\b
+Examples:
+  aiplan estimate gpt3-175b-a100
+  aiplan estimate my.yaml --set plan.tensor=4 --format json -o my.json
+  aiplan estimate my.yaml --explain step.tensor
+"""
+
+
+def estimate(
+    scenario: ScenarioArgument,
+    explain: Annotated[
+        str | None,
+        typer.Option("--explain", metavar="TERM", help="Show also how a term came about."),
+    ] = None,
+    settings: SetOption = None,
+    vary: VaryOption = None,
+    convention: ConventionOption = Convention.MEGATRON,
+    form: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+    catalog: CatalogOption = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    no_color: NoColorOption = False,
+    width: WidthOption = None,
+) -> None:
+    """Run the command."""
+    if vary:
+        raise typer.BadParameter("one scenario, one answer; use 'aiplan compare' for several", param_hint="--vary")
+    if explain and form in {Format.PLAIN, Format.CSV}:
+        raise typer.BadParameter(f"not with --format {form}; use 'aiplan explain'", param_hint="--explain")
+    from aiplan.cli.session import Session, source_of
+    from aiplan.planning.estimate import estimate as estimate_all
+    from aiplan.planning.explain import explain_known
+    from aiplan.planning.variants import assignments
+    from aiplan.planning.ways_out import ways_out
+    from aiplan.report.estimate import Answer, render
+
+    session = Session(
+        form=form,
+        output=output,
+        overlays=tuple(catalog or ()),
+        quiet=quiet,
+        verbose=verbose,
+        no_color=no_color,
+        width=width,
+    )
+    source, changes, layers = source_of(scenario), assignments(settings or ()), session.catalog()
+    loaded = session.load(source, layers, changes)
+    explained = explain_known(loaded, explain) if explain else None
+    answer = estimate_all([loaded], convention)[0]
+    ways = [] if answer.fits else ways_out(source, layers, changes, answer)
+    session.doubt(answer)
+    session.emit(lambda look: render(Answer(answer, ways, explained), form, look))
+    raise typer.Exit(session.verdict(answer))

@@ -1,0 +1,81 @@
+"""The options that several commands share: one name and one meaning everywhere."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aiplan.cli.complete import scenarios
+
+
+class Format(StrEnum):
+    """How the result is written."""
+
+    TABLE = "table"
+    PLAIN = "plain"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+class Convention(StrEnum):
+    """How operations are counted for TFLOP/s and MFU."""
+
+    MEGATRON = "megatron"
+    FULL = "full"
+    SIX_ND = "6nd"
+    HARDWARE = "hardware"
+
+
+ScenarioArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="Scenario file, name of a scenario of the library, or - for standard input.",
+        autocompletion=scenarios,
+        show_default=False,
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PATH=VALUE", help="Change a field, e.g. cluster.nodes=256. Repeatable."),
+]
+VaryOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary",
+        metavar="PATH=VALUES",
+        help="Vary a field, e.g. cluster.nodes=64..1024:x2 or plan.tensor=4,8. Repeatable: all combinations.",
+    ),
+]
+ConventionOption = Annotated[
+    Convention,
+    typer.Option("--flops-convention", help="How operations are counted for TFLOP/s and MFU."),
+]
+FormatOption = Annotated[Format, typer.Option("--format", envvar="AIPLAN_FORMAT", help="Form of the result.")]
+OutputOption = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write the result to a file; - is standard output."),
+]
+CatalogOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--catalog",
+        metavar="DIR",
+        help="Catalog folder of your own, on top of ours. Repeatable. Also AIPLAN_CATALOG and ./hardware_catalog.",
+    ),
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No warnings and hints, only errors.")]
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", envvar="AIPLAN_VERBOSE", help="Say what was read; traceback of a bug.")
+]
+NoColorOption = Annotated[
+    bool, typer.Option("--no-color", envvar="AIPLAN_NO_COLOR", help="Neither colour nor bold. Also NO_COLOR.")
+]
+WidthOption = Annotated[
+    int | None,
+    typer.Option("--width", min=40, metavar="COLUMNS", help="Width of a table. Also COLUMNS; else the terminal's."),
+]

@@ -1,0 +1,122 @@
+"""What the shared options mean: where to read, how to write, what to say."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aiplan.declare import Diagnostics, render
+from aiplan.report.console import look_of, write, write_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aiplan.catalog.load import Catalog
+    from aiplan.planning.estimate import Estimate
+    from aiplan.planning.variants import Loaded, Setting, Source
+    from aiplan.report.console import Look
+    from aiplan.scenario.load import Scenario
+
+STANDARD = "-"
+PROJECT_CATALOG = Path("hardware_catalog")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One run of a command."""
+
+    form: str = "table"
+    output: str | None = None
+    overlays: tuple[Path, ...] = ()
+    quiet: bool = False
+    verbose: bool = False
+    no_color: bool = False
+    width: int | None = None
+
+    def catalog(self) -> Catalog:
+        """Return the catalog with the overlays on top: ./hardware_catalog, AIPLAN_CATALOG, --catalog."""
+        from aiplan.catalog.folders import data_folder
+        from aiplan.catalog.load import Catalog
+
+        named = [Path(text) for text in os.environ.get("AIPLAN_CATALOG", "").split(os.pathsep) if text]
+        diagnostics = Diagnostics()
+        for folder in (*named, *self.overlays):
+            if not folder.is_dir():
+                diagnostics.error("AIP113", f"no catalog folder '{folder}'", hint="give an existing folder")
+        diagnostics.raise_if_errors()
+        project = PROJECT_CATALOG
+        own = [project] if project.is_dir() and project.resolve() != data_folder(project.name).resolve() else []
+        layers = [*own, *named, *self.overlays]
+        self.remark(*(f"catalog folder {folder}" for folder in layers))
+        return Catalog(layers)
+
+    def load(self, source: Source, catalog: Catalog, settings: tuple[Setting, ...] = ()) -> Scenario:
+        """Load a scenario, or raise everything that is wrong with it."""
+        from aiplan.planning.variants import load_source
+
+        loaded = load_source(source, catalog, settings)
+        if loaded.scenario is None:
+            raise loaded.diagnostics.failure()
+        self.warn(loaded)
+        self.remark(*(f"read {name}" for name in loaded.diagnostics.sources if not name.startswith("--")))
+        return loaded.scenario
+
+    def warn(self, loaded: Loaded) -> None:
+        """Show the warnings about a scenario."""
+        found = loaded.diagnostics
+        if found.items and not self.quiet:
+            write(render(found.items, found.sources) + "\n", sys.stderr)
+
+    def say(self, text: str) -> None:
+        """Tell a person something that is not the result."""
+        if not self.quiet:
+            write(f"{text}\n", sys.stderr)
+
+    def remark(self, *texts: str) -> None:
+        """Tell what only a curious person wants to know."""
+        if self.verbose:
+            write("".join(f"{text}\n" for text in texts), sys.stderr)
+
+    def doubt(self, answer: Estimate) -> None:
+        """Warn of results that are unknown, and tell what would make them known."""
+        found = Diagnostics()
+        for unknown in answer.unknowns():
+            found.warning(unknown.code, unknown.problem, hint=unknown.hint)
+        if found.items and not self.quiet:
+            write(render(found.items, {}) + "\n", sys.stderr)
+
+    def verdict(self, answer: Estimate) -> int:
+        """Say so if a plan does not fit, and return the exit code for it."""
+        if answer.fits:
+            return 0
+        from aiplan.report.estimate.headline import shortfall
+
+        self.say(f"does not fit: {shortfall(answer)}")
+        return 1
+
+    def emit(self, rendered: Callable[[Look], str]) -> None:
+        """Write a result to where it was asked for."""
+        if self.output is None or self.output == STANDARD:
+            write(rendered(look_of(sys.stdout, no_color=self.no_color, width=self.width)))
+            return
+        from aiplan.report.console import Look
+
+        text = rendered(Look(width=self.width))
+        try:
+            write_file(text, Path(self.output))
+        except OSError as problem:
+            diagnostics = Diagnostics()
+            reason = problem.strerror or "it cannot be written"
+            diagnostics.error("AIP113", f"cannot write '{self.output}': {reason}", hint="choose another place")
+            raise diagnostics.failure() from None
+        self.say(f"wrote {self.output}")
+
+
+def source_of(text: str) -> Source:
+    """Return where a scenario is read from; `-` is standard input."""
+    from aiplan.planning.variants import Source
+
+    return Source(text, sys.stdin.buffer.read()) if text == STANDARD else Source(text)

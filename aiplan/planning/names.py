@@ -1,0 +1,73 @@
+"""What the numbers of an estimate are called for people, and the unit each has."""
+
+from __future__ import annotations
+
+from aiplan.engine.tree import TREE
+
+LABELS = {
+    "memory.stage": "Fullest pipeline stage",
+    "memory.capacity": "Memory of an accelerator",
+    "parameters.total": "Parameters",
+    "parameters.active": "Parameters that a token passes",
+    "run.tokens_per_s_per_gpu": "Tokens per second and accelerator",
+    "run.steps": "Optimizer steps",
+    "run.time_to_train": "Time to train",
+    "run.cost": "Rental cost",
+    "run.energy": "Energy",
+    "run.electricity": "Cost of electricity",
+    "run.carbon": "Carbon dioxide",
+    "flops_per_token": "Operations per token",
+    "flops_per_s": "Operations per second and accelerator",
+    "utilisation": "Utilisation of the peak",
+}
+UNITS = {
+    "memory.stage": "1",
+    "run.time_to_train": "s",
+    "run.cost": "USD",
+    "run.energy": "J",
+    "run.electricity": "USD",
+    "run.carbon": "kg",
+    "flops_per_token": "FLOP",
+    "flops_per_s": "FLOP/s",
+    "utilisation": "fraction",
+    "workload.weight_bytes": "B si",
+    "workload.activation_bytes": "B si",
+    "workload.matmul_bytes": "B si",
+    "workload.gradient_bytes": "B si",
+    "workload.optimizer_bytes": "B si",
+    "memory.capacity": "B",
+    "cluster.matmul_peak": "FLOP/s",
+    "cluster.attention_peak": "FLOP/s",
+    "cluster.matmul_fraction": "fraction",
+    "cluster.attention_fraction": "fraction",
+    "cluster.memory_capacity": "B",
+    "cluster.memory_bandwidth": "B/s",
+    "cluster.memory_fraction": "fraction",
+    "cluster.launch": "s",
+    "cluster.link_bandwidth": "B/s",
+    "cluster.link_fraction": "fraction",
+    "cluster.link_latency": "s",
+    "cluster.network_bandwidth": "B/s",
+    "cluster.network_fraction": "fraction",
+    "cluster.network_latency": "s",
+    "cluster.reserved_memory": "B",
+    "cluster.fragmentation": "fraction",
+    "cluster.power": "W",
+    "cluster.carbon_intensity": "kg/J",
+    "cluster.electricity_price": "USD/J",
+    "cluster.price": "USD/s",
+}
+
+
+def label(name: str) -> str:
+    """Return what a term is called; an input goes by its dotted name."""
+    if name in TREE:
+        return TREE[name].label
+    return LABELS.get(name) or LABELS.get(name.partition(".")[0], name)
+
+
+def unit(name: str) -> str:
+    """Return the unit of a term or an input; `1` for a plain number."""
+    if name in TREE:
+        return TREE[name].unit
+    return UNITS.get(name) or UNITS.get(name.partition(".")[0], "1")

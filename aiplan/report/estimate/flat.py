@@ -1,0 +1,49 @@
+"""The answer for one scenario as records for grep, awk and spreadsheets: name, value in base units, unit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aiplan.report.estimate.document import scalars
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aiplan.planning.estimate import Estimate
+    from aiplan.report.records import Cell
+
+HEADER = ("name", "value", "unit")
+UNITS = {
+    "time_to_train_s": "s",
+    "step_time_s": "s",
+    "tokens_per_s": "tokens/s",
+    "tokens_per_s_per_gpu": "tokens/s",
+    "model_flops_per_s_per_gpu": "FLOP/s",
+    "tflops_per_gpu": "TFLOP/s",
+    "flops_per_token": "FLOP",
+    "peak_flops_per_s": "FLOP/s",
+    "memory_bytes_per_gpu": "B",
+    "memory_capacity_bytes": "B",
+    "cost_usd": "USD",
+    "price_usd_per_gpu_hour": "USD/h",
+    "energy_j": "J",
+    "energy_kwh": "kWh",
+    "carbon_kg": "kg",
+}
+
+
+def rows(estimate: Estimate) -> Iterator[tuple[Cell, ...]]:
+    """Yield the scenario, the single numbers, and every term of both trees."""
+    scenario = estimate.scenario
+    yield "scenario", scenario.name, ""
+    yield "source", scenario.source, ""
+    for setting in scenario.settings:
+        yield "setting", setting, ""
+    for name, value in scalars(estimate).items():
+        yield name, value, UNITS.get(name, "")
+    for root in ("step", "memory"):
+        for row in estimate.rows(root):
+            yield row.name, row.value, row.unit
+    for item in estimate.assumptions():
+        if item.matters:
+            yield f"assumption:{item.name}", item.value, ""

@@ -1,0 +1,203 @@
+"""JSON Schemas: of the files that go in, made from their records, and of the documents that come out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+NAMESPACE = "urn:aiplan:schema"
+DRAFT = "http://json-schema.org/draft-07/schema#"
+
+TEXT: dict[str, Any] = {"type": "string"}
+NUMBER: dict[str, Any] = {"type": "number"}
+UNKNOWN: dict[str, Any] = {"type": ["number", "null"]}
+COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}
+TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
+
+SCALARS: dict[str, dict[str, Any]] = {
+    "time_to_train_s": UNKNOWN,
+    "steps": UNKNOWN,
+    "step_time_s": UNKNOWN,
+    "tokens_per_s": UNKNOWN,
+    "tokens_per_s_per_gpu": UNKNOWN,
+    "model_flops_per_s_per_gpu": UNKNOWN,
+    "tflops_per_gpu": UNKNOWN,
+    "mfu": UNKNOWN,
+    "hfu": UNKNOWN,
+    "flops_convention": {"enum": ["megatron", "full", "6nd", "hardware"]},
+    "flops_per_token": NUMBER,
+    "peak_flops_per_s": NUMBER,
+    "peak_dtype": TEXT,
+    "parameters_total": NUMBER,
+    "parameters_active": NUMBER,
+    "memory_bytes_per_gpu": NUMBER,
+    "memory_capacity_bytes": NUMBER,
+    "fits": {"type": "boolean"},
+    "fullest_stage": COUNT,
+    "cost_usd": UNKNOWN,
+    "price_usd_per_gpu_hour": UNKNOWN,
+    "energy_j": UNKNOWN,
+    "energy_kwh": UNKNOWN,
+    "carbon_kg": UNKNOWN,
+    "gpus": COUNT,
+    "data_parallel": COUNT,
+}
+
+
+def schema_of(kind: str) -> dict[str, Any]:
+    """Return the JSON Schema of a kind of file, or of the documents for `result`."""
+    if kind == "result":
+        return result_schema()
+    from aiplan.catalog.records import KINDS
+    from aiplan.declare import json_schema
+    from aiplan.scenario.model import Model
+    from aiplan.scenario.records import ScenarioFile
+    from aiplan.scenario.software import Software
+
+    singular = {name.removesuffix("es" if name == "switches" else "s"): record for name, record in KINDS.items()}
+    records: dict[str, type] = singular | {"scenario": ScenarioFile, "model": Model, "software": Software}
+    return json_schema(records[kind], f"aiplan {kind}", f"{NAMESPACE}:{kind}")
+
+
+def result_schema() -> dict[str, Any]:
+    """Return the schema that every JSON result follows."""
+    return {
+        "$schema": DRAFT,
+        "$id": f"{NAMESPACE}:result",
+        "title": "aiplan result",
+        "oneOf": [
+            _document("estimate", _inputs(values=True), _estimate()),
+            _document("compare", _list(_closed({"label": TEXT, "source": TEXT, "settings": TEXTS})), _compare()),
+            _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
+        ],
+        "definitions": {
+            "explanation": _explanation(),
+            "explain_result": {
+                "oneOf": [
+                    _closed({"term": {"$ref": "#/definitions/explanation"}}),
+                    _closed({"terms": _list({"$ref": "#/definitions/explanation"})}),
+                ]
+            },
+            "step": _branch("value_s", "step"),
+            "memory": _branch("value_bytes", "memory"),
+        },
+    }
+
+
+def _document(kind: str, inputs: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+    assumption = _closed(
+        {"name": TEXT, "value": UNKNOWN, "origin": TEXT, "why": TEXT, "variant": TEXT}, optional=("variant",)
+    )
+    warning = _closed(
+        {"code": TEXT, "input": TEXT, "message": TEXT, "hint": TEXT, "results": TEXTS, "variant": TEXT},
+        optional=("variant",),
+    )
+    return _closed(
+        {
+            "schema": {"const": f"aiplan.{kind}/1"},
+            "aiplan_version": TEXT,
+            "inputs": inputs,
+            "assumptions": _list(assumption),
+            "result": result,
+            "warnings": _list(warning),
+        }
+    )
+
+
+def _inputs(*, values: bool) -> dict[str, Any]:
+    value = _closed({"value": UNKNOWN, "origin": TEXT, "where": TEXT, "detail": TEXT})
+    named = {"values": {"type": "object", "additionalProperties": value}} if values else {}
+    return _closed({"scenario": TEXT, "source": TEXT, "settings": TEXTS} | named)
+
+
+def _estimate() -> dict[str, Any]:
+    cause = {"label": TEXT, "share": UNKNOWN}
+    way = {
+        "change": TEXT,
+        "settings": TEXTS,
+        "step_time_s": NUMBER,
+        "step_time_change": NUMBER,
+        "memory_bytes_per_gpu": NUMBER,
+    }
+    measured = {
+        "time_to_train_s": NUMBER,
+        "step_time_s": NUMBER,
+        "tokens_per_s_per_gpu": NUMBER,
+        "tflops_per_gpu": NUMBER,
+        "memory_bytes_per_gpu": NUMBER,
+        "convention": TEXT,
+        "source": TEXT,
+    }
+    optional = {
+        "measured": _closed(measured, optional=[key for key in measured if key != "source"]),
+        "error_vs_measured": {"type": "object", "additionalProperties": NUMBER},
+        "explanation": {"$ref": "#/definitions/explanation"},
+    }
+    return _closed(
+        SCALARS
+        | {
+            "bottleneck": _closed(cause | {"remedy": TEXT, "runner_up": _closed(cause)}),
+            "step": {"$ref": "#/definitions/step"},
+            "memory": {"$ref": "#/definitions/memory"},
+            "ways_out": _list(_closed(way)),
+        }
+        | optional,
+        optional=tuple(optional),
+    )
+
+
+def _compare() -> dict[str, Any]:
+    change = {"type": "object", "additionalProperties": UNKNOWN}
+    failure = _closed({"code": TEXT, "message": TEXT, "hint": {"type": ["string", "null"]}})
+    return _closed(
+        {
+            "differences": {"type": "object", "additionalProperties": TEXTS},
+            "variants": _list(
+                {
+                    "oneOf": [
+                        _closed({"label": TEXT, "error": {"type": "null"}, "change": change} | SCALARS),
+                        _closed({"label": TEXT, "error": failure}),
+                    ]
+                }
+            ),
+        }
+    )
+
+
+def _explanation() -> dict[str, Any]:
+    head = {
+        "name": TEXT,
+        "text": TEXT,
+        "unit": TEXT,
+        "value": UNKNOWN,
+        "size": COUNT,
+        "origin": TEXT,
+        "where": TEXT,
+    }
+    below = {
+        "closed_form": TEXT,
+        "sentence": TEXT,
+        "formula": TEXT,
+        "limits": TEXT,
+        "source": TEXT,
+        "arguments": _list({"$ref": "#/definitions/explanation"}),
+    }
+    return _closed(head | below, optional=tuple(below))
+
+
+def _branch(key: str, name: str) -> dict[str, Any]:
+    children = _list({"$ref": f"#/definitions/{name}"})
+    return _closed({"name": TEXT, "label": TEXT, key: UNKNOWN, "share": UNKNOWN, "children": children})
+
+
+def _closed(properties: dict[str, Any], optional: tuple[str, ...] | list[str] = ()) -> dict[str, Any]:
+    """Return an object with these keys and no others."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+        "required": [name for name in properties if name not in optional],
+    }
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}

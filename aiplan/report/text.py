@@ -1,0 +1,44 @@
+"""Numbers and names as people read them, and user text made safe to print."""
+
+from __future__ import annotations
+
+import re
+
+from aiplan.units import quantity
+
+_NOT_DRAWABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
+_MARKDOWN = re.compile(r"[\\`*_\[\]<>|]|:(?=[\w+-]+:)")
+_SHOWN_AS = {"-": "1", "": "1", "0": "1"}
+
+
+def clean(text: str) -> str:
+    """Return text in which no character can steer a terminal or break a line."""
+    return _NOT_DRAWABLE.sub(lambda match: " " if match[0] in "\t\n" else "\N{REPLACEMENT CHARACTER}", text)
+
+
+def markdown(text: str) -> str:
+    """Return user text so that Markdown shows it as it is."""
+    return _MARKDOWN.sub(lambda match: "\\" + match[0], clean(text))
+
+
+def number(value: float | None, unit: str) -> str:
+    """Return a value with its unit; closed forms write `-` for a plain number."""
+    return quantity(value, _SHOWN_AS.get(unit, unit))
+
+
+def percent(share: float | None) -> str:
+    """Return a share of a whole."""
+    return quantity(share, "%")
+
+
+def change(relative: float | None) -> str:
+    """Return a change with its sign; empty where there is none to tell."""
+    if relative is None:
+        return ""
+    text = quantity(relative, "%")
+    return text if text.startswith("-") else f"+{text}"
+
+
+def joined(parts: list[str]) -> str:
+    """Return the parts that are not empty, with commas."""
+    return ", ".join(part for part in parts if part)

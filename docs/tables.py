@@ -1,0 +1,235 @@
+"""Generated blocks of the pages: field tables, units, error example, predicted against published.
+
+`python docs/tables.py` writes them into `docs/scenario.md` and `docs/accuracy.md`; `--check` exits 1 if one differs.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from lookups import CATALOG, estimated
+from outputs import DOCS, run, table, with_blocks
+
+from aiplan import units
+from aiplan.declare import Diagnostics, parse_variation, read, render, rows
+from aiplan.planning import estimate as planning
+from aiplan.scenario import resolve
+from aiplan.scenario.files import Place, library_ids
+from aiplan.scenario.load import resolve_tree
+from aiplan.scenario.records import NOT_MODELLED_YET, ScenarioFile
+from aiplan.units import DIMENSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from aiplan.scenario.load import Scenario
+
+PUBLISHED_A100 = DOCS.parent / "tests" / "data" / "published_a100.csv"
+UNVERIFIED = "unverified"
+
+VARIATIONS = (
+    "cluster.nodes=64,128",
+    "cluster.nodes=64..1024:x2",
+    "workload.global_batch=1024..4096:+1024",
+    "cluster.price=2..4 USD/h:+1",
+    "plan={tensor: 8, pipeline: 8},{tensor: 4, pipeline: 16}",
+)
+
+BROKEN = """\
+schema_version: 1
+model: gpt3-175b
+workload: {tokens: 300e9, sequence_length: 2048, global_batch: 1500, precision: bf16}
+cluster: {node: dgx-a100-80gb, nodes: 128, price: 2.5}
+plan: {tensor: 8, pipeline: 7, microbatch: 1}
+"""
+
+ILLEGAL = """\
+schema_version: 1
+model: gpt3-175b
+workload: {tokens: 300e9, sequence_length: 2048, global_batch: 1500, precision: bf16}
+cluster: {node: dgx-a100-80gb, nodes: 128}
+plan: {tensor: 8, pipeline: 7}
+"""
+
+PUBLISHED_RUN = """\
+name: {name}
+model:
+  layers: {layers}
+  hidden: {hidden}
+  heads: {heads}
+  ffn: {ffn}
+  gated: false
+  vocab: 51200
+  positions: 2048
+  tied: true
+  norm: layernorm
+  bias: {{qkv: true, attention_output: true, mlp: true}}
+workload: {{sequence_length: 2048, global_batch: {global_batch}, precision: fp16}}
+cluster: {{node: dgx-a100-80gb, nodes: {nodes}, network: {{fabric: ib-hdr}}}}
+plan: {{tensor: {tensor}, pipeline: {pipeline}, interleave: {interleave}, micro_batch: {micro_batch},
+  recompute: {recompute}, sequence_parallel: {sequence_parallel}}}
+software: {software}
+"""
+
+
+def resolved(text: str, name: str) -> tuple[Scenario | None, Diagnostics]:
+    """Resolve the text of a scenario."""
+    diagnostics = Diagnostics()
+    tree = read(text.encode(), name, diagnostics)
+    return resolve_tree(tree, Place(name, Path(name)), CATALOG, diagnostics), diagnostics
+
+
+def field_table(prefix: str) -> str:
+    """Return the fields below one key of a scenario, or those of the file itself."""
+    found = [row for row in rows(ScenarioFile) if _belongs(row.path, prefix)]
+    heading = ("field", "takes", "default", "meaning")
+    cells = ((f"`{r.path}`", r.kind, "**required**" if r.default is None else f"`{r.default}`", r.doc) for r in found)
+    return table(heading, cells)
+
+
+def _belongs(path: str, prefix: str) -> bool:
+    return path.startswith(f"{prefix}.") if prefix else "." not in path
+
+
+def unit_table() -> str:
+    """Return every dimension with an example and what it means."""
+    heading = ("dimension", "write", "is read as")
+    return table(heading, ((name, f"`{d.example}`", _in_si(d.example, name)) for name, d in DIMENSIONS.items()))
+
+
+def _in_si(text: str, dimension: str) -> str:
+    unit = DIMENSIONS[dimension].unit
+    return f"{units.parse(text, dimension):.6g}" + ("" if DIMENSIONS[dimension].bare else f" {unit}")
+
+
+def variation_table() -> str:
+    """Return examples of `--vary` and the values they mean."""
+    expanded = ((option, parse_variation(option)[1]) for option in VARIATIONS)
+    return table(("`--vary`", "means"), ((f"`{option}`", ", ".join(f"`{v}`" for v in vs)) for option, vs in expanded))
+
+
+def error_example(text: str) -> str:
+    """Return what is said about a scenario with mistakes."""
+    _, diagnostics = resolved(text, "example.yaml")
+    return f"```text\n{render(diagnostics.items, diagnostics.sources)}\n```"
+
+
+def not_modelled() -> str:
+    """Return the keys that are refused for now."""
+    return table(("key", "waits for"), ((f"`{key}`", what) for key, what in NOT_MODELLED_YET.items()))
+
+
+def a100_table() -> str:
+    """Return predicted and published step times of the A100 runs that the constants rest on, or are tested by."""
+    with PUBLISHED_A100.open(encoding="utf-8") as file:
+        published = list(csv.DictReader(file))
+    scenarios = [_published_scenario(row) for row in published]
+    predicted = [estimate["step"] for estimate in planning.estimate(scenarios)]
+    errors = [p / float(row["step_time_s"]) - 1.0 for p, row in zip(predicted, published, strict=True)]
+    heading = ("run", "accelerators", "use", "published [s]", "predicted [s]", "error")
+    cells = (
+        (row["name"], row["gpus"], _use(row), row["step_time_s"], f"{time:.4g}", f"{error:+.1%}")
+        for row, time, error in zip(published, predicted, errors, strict=True)
+    )
+    summary = ((use, [e for e, row in zip(errors, published, strict=True) if _use(row) == use]) for use in USES)
+    return f"{table(heading, cells)}\n\n{_summary(summary)}"
+
+
+USES = ("fitted", "held out", "held out, unverified")
+
+
+def _use(row: dict[str, str]) -> str:
+    if row["name"].startswith("sc21"):
+        return USES[0]
+    return USES[2] if row["step_time_evidence"] == UNVERIFIED else USES[1]
+
+
+def _published_scenario(row: dict[str, str]) -> Scenario:
+    text = PUBLISHED_RUN.format(**row, ffn=4 * int(row["hidden"]), nodes=int(row["gpus"]) // 8)
+    scenario, diagnostics = resolved(text, row["name"])
+    if scenario is None:
+        raise diagnostics.failure()
+    return scenario
+
+
+def _summary(groups: Iterable[tuple[str, list[float]]]) -> str:
+    heading = ("use", "runs", "mean error", "mean absolute error", "worst")
+    cells = (
+        (use, str(len(es)), f"{fmean(es):+.1%}", f"{fmean(map(abs, es)):.1%}", f"{max(es, key=abs):+.1%}")
+        for use, es in groups
+        if es
+    )
+    return table(heading, cells)
+
+
+def default_table() -> str:
+    """Return the constants that stand in where nothing was fitted."""
+    training = f"{resolve.TRAINING_OVER_BEST_MATMUL:g} of the best matrix product measured on it, over its peak"
+    network = (
+        f"{resolve.NETWORK_FRACTION:g} of its rate, {units.quantity(resolve.RDMA_LATENCY, 's')} a step with RDMA, "
+        f"{units.quantity(resolve.TCP_LATENCY, 's')} without"
+    )
+    cells = (
+        ("`matmul_fraction`", training, "the ratio found on the A100"),
+        ("`matmul_fraction`, no matrix product measured", f"{resolve.MATMUL_FRACTION:g}", "a guess: called assumed"),
+        ("`attention_fraction`", f"{resolve.ATTENTION_FRACTION:g}", "usual for fused attention"),
+        ("`memory_fraction`", f"{resolve.MEMORY_FRACTION:g}", "as on the A100"),
+        (
+            "link between accelerators",
+            f"{resolve.LINK_FRACTION:g} of its rate, {units.quantity(resolve.LINK_LATENCY, 's')} a step",
+            "where the catalog has no achieved figure",
+        ),
+        ("network", network, "where the catalog has no achieved figure"),
+        (
+            "power of a node",
+            f"{resolve.NODE_OVER_DEVICE_POWER:g} x device power, PUE {resolve.PUE:g}",
+            "where neither node nor region says",
+        ),
+    )
+    return table(("constant", "stands in", "why"), cells)
+
+
+def starter_table() -> str:
+    """Return predicted and published step times of the scenarios that come with a measured block."""
+    heading = ("scenario", "accelerators", "runs fitted", "published [s]", "predicted [s]", "error", "source")
+    cells = []
+    for name in library_ids(""):
+        answer = estimated(name)
+        measured = answer.scenario.file.measured
+        if measured is not None and measured.step_time is not None:
+            cells.append(
+                (
+                    f"`{name}`",
+                    f"{answer.scenario.accelerators:,}",
+                    answer.scenario.accelerator.fitted.fitted_on if answer.scenario.accelerator.fitted else "none",
+                    f"{measured.step_time:.4g}",
+                    f"{answer['step']:.4g}",
+                    f"{answer['step'] / measured.step_time - 1.0:+.1%}",
+                    measured.source,
+                )
+            )
+    return table(heading, cells)
+
+
+PAGES = {
+    "scenario.md": {
+        "top": field_table(""),
+        **{f"fields {key}": field_table(key) for key in ("workload", "cluster", "plan", "measured", "model")},
+        "not modelled": not_modelled(),
+        "units": unit_table(),
+        "vary": variation_table(),
+        "faulty file": f"```yaml\n{BROKEN}```",
+        "faulty file answer": error_example(BROKEN),
+        "illegal plan": f"```yaml\n{ILLEGAL}```",
+        "illegal plan answer": error_example(ILLEGAL),
+    },
+    "accuracy.md": {"a100": a100_table(), "defaults": default_table(), "starters": starter_table()},
+}
+
+if __name__ == "__main__":
+    pages = {DOCS / name: with_blocks(DOCS / name, blocks) for name, blocks in PAGES.items()}
+    sys.exit(run(__doc__ or "", pages))

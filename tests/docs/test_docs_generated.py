@@ -1,0 +1,23 @@
+"""Generated pages and schemas are what their scripts write today."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("script", ["schemas.py", "tables.py"])
+def test_up_to_date(script):
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "docs" / script), "--check"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stderr}run: python docs/{script}"
