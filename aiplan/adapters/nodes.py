@@ -30,7 +30,9 @@ def tree(value: Any, mark: Mark, marks: dict[str, Mark], path: str = "") -> Node
         for name, child in value.items():
             if child is not None:
                 below = f"{path}.{name}" if path else name
-                items.append((Scalar(name, name, quoted=False, mark=marks.get(below, place)), tree(child, place, marks, below)))
+                items.append(
+                    (Scalar(name, name, quoted=False, mark=marks.get(below, place)), tree(child, place, marks, below))
+                )
         return Mapping(items, place)
     if isinstance(value, list | tuple):
         return Sequence([tree(item, place, marks, f"{path}[{index}]") for index, item in enumerate(value)], place)

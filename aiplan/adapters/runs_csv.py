@@ -215,7 +215,11 @@ def _plan(row: _Row) -> dict[str, Any]:
         if not row.text("sequence_parallel") or (row.count("tp", 1) or 1) == 1
         else row.text("sequence_parallel").startswith("yes"),
         "zero": int(zero[1]) if zero else 0 if sharding else None,
-        "recompute": "full" if recompute.startswith("full") else "selective" if recompute.startswith("selective") else "none",
+        "recompute": "full"
+        if recompute.startswith("full")
+        else "selective"
+        if recompute.startswith("selective")
+        else "none",
         "attention": "flash" if flash.startswith("yes") else "fused-softmax" if flash.startswith("no") else None,
     }
 
@@ -223,7 +227,9 @@ def _plan(row: _Row) -> dict[str, Any]:
 def _software(row: _Row) -> str:
     framework, year = row.text("framework"), row.text("year")
     if framework == "Megatron-LM":
-        return {"2020": "megatron-lm-2021", "2021": "megatron-lm-2021", "2022": "megatron-lm-2022"}.get(year, "megatron-core")
+        return {"2020": "megatron-lm-2021", "2021": "megatron-lm-2021", "2022": "megatron-lm-2022"}.get(
+            year, "megatron-core"
+        )
     return _match(SOFTWARE, framework, "megatron-core")
 
 

@@ -45,7 +45,7 @@ class Catalog:
     """
 
     overlays: Sequence[Path] = ()
-    _found: dict[tuple[str, str], Found | None] = field(default_factory=dict)
+    _found: dict[tuple[str, str], Found] = field(default_factory=dict)
 
     def folders(self) -> list[tuple[str, Path]]:
         """Return name and place of every layer, the lowest first."""
@@ -94,9 +94,13 @@ class Catalog:
 
     def find(self, kind: str, ident: str, diagnostics: Diagnostics, mark: Mark | None = None) -> Found | None:
         """Return an entry, or note what is wrong and return None."""
-        if (kind, ident) not in self._found:
-            self._found[kind, ident] = self._read(kind, ident, diagnostics, mark)
-        return self._found[kind, ident]
+        known = self._found.get((kind, ident))
+        if known is not None:
+            return known
+        found = self._read(kind, ident, diagnostics, mark)
+        if found is not None:
+            self._found[kind, ident] = found
+        return found
 
     def _read(self, kind: str, ident: str, diagnostics: Diagnostics, mark: Mark | None) -> Found | None:
         paths = []

@@ -201,8 +201,7 @@ def shuffle_traffic(rows: Numeric, hidden: Numeric, element_bytes: Numeric) -> N
 
     Notes
     -----
-    Three passes, each read and written: into the send buffer, into the order of the experts, and weighted back
-    together.
+    Three passes, each read and written: to send, to sort, to weight and add. Fused kernels do with less.
 
     References
     ----------
@@ -234,7 +233,7 @@ def lookup_traffic(tokens: Numeric, hidden: Numeric, element_bytes: Numeric) -> 
 
     Notes
     -----
-    Row read and written, then read and written once more by position, dropout or cast.
+    Row read and written, then once more by position, dropout or cast: an estimate that hardly shows in a step.
 
     References
     ----------
@@ -267,7 +266,7 @@ def loss_traffic(tokens: Numeric, vocab: Numeric, tensor: Numeric, element_bytes
 
     Notes
     -----
-    Logits in half precision, read for maximum, sum and loss, and partly kept in single precision.
+    A count of 3.5 passes over the logits is an estimate; fused kernels do with less.
 
     References
     ----------
@@ -303,7 +302,8 @@ def optimizer_traffic(
 
     Notes
     -----
-    States are read and written; gradients are read for their norm, scaled and read again; weights are written.
+    States are read and written, weights written, gradients passed three times: norm, clipping, update. Fused kernels
+    do with less.
 
     References
     ----------

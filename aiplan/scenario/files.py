@@ -61,3 +61,15 @@ def locate(tree: Node, path: str) -> Mark:
         key, tree = entry
         mark = tree.mark if isinstance(tree, Scalar | Sequence) else key.mark
     return mark
+
+
+def scalar_at(tree: Node, path: str) -> str | None:
+    """Return the text at a dotted path, if there is text."""
+    for name in path.split("."):
+        if not isinstance(tree, Mapping):
+            return None
+        child = next((child for key, child in tree.items if key.text == name), None)
+        if child is None:
+            return None
+        tree = child
+    return tree.value if isinstance(tree, Scalar) and isinstance(tree.value, str) else None

@@ -17,6 +17,7 @@ from aiplan.scenario.files import (
     library_ids,
     locate,
     read_place,
+    scalar_at,
 )
 from aiplan.scenario.model import Model
 from aiplan.scenario.records import NOT_MODELLED_YET, SCHEMA_VERSION, ScenarioFile
@@ -29,8 +30,19 @@ if TYPE_CHECKING:
 
     from aiplan.catalog.load import Catalog
     from aiplan.catalog.records import Accelerator, Link, Network
-    from aiplan.declare import Mark, Node, Origins
+    from aiplan.declare import Node, Origins
     from aiplan.scenario.values import Value
+
+
+NAMES = {
+    "model": "models",
+    "software": "software",
+    "cluster.node": "nodes",
+    "cluster.accelerator": "accelerators",
+    "cluster.network.fabric": "networks",
+    "cluster.region": "regions",
+}
+"""Fields that name something else, and where that is looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +112,10 @@ def resolve_tree(
     tree = _without_unmodelled(tree, diagnostics)
     origins: Origins = {}
     file = build(ScenarioFile, tree, diagnostics, "", origins)
-    if file is None or not _version_known(file.schema_version, tree, diagnostics):
+    if file is None:
+        _check_names(tree, place, catalog, diagnostics)
+        return None
+    if not _version_known(file.schema_version, tree, diagnostics):
         return None
     parts = _parts(file, tree, origins, place, catalog, diagnostics)
     if parts is None or diagnostics.has_errors:
@@ -162,6 +177,20 @@ def _without_unmodelled(tree: Node, diagnostics: Diagnostics) -> Node:
                 hint="leave the key out: nothing here is ignored silently",
             )
     return Mapping([item for item in tree.items if item[0].text not in NOT_MODELLED_YET], tree.mark)
+
+
+def _check_names(tree: Node, place: Place, catalog: Catalog, diagnostics: Diagnostics) -> None:
+    """Note every name that is unknown in a file that has other errors, so that all can be mended in one go."""
+    for path, kind in NAMES.items():
+        name = scalar_at(tree, path)
+        if name is None:
+            continue
+        if kind == "models":
+            _find_named_model(name, tree, place, diagnostics)
+        elif kind == "software":
+            _find_software(name, tree, diagnostics)
+        else:
+            catalog.find(kind, name, diagnostics, locate(tree, path))
 
 
 def _version_known(version: int, tree: Node, diagnostics: Diagnostics) -> bool:
@@ -269,12 +298,15 @@ def _model(
     if isinstance(file.model, Model):
         legality.report(legality.check_model(file.model), tree, diagnostics, "model.")
         return file.model, {path.removeprefix("model."): origin for path, origin in origins.items()}
-    mark = locate(tree, "model")
-    found = find_model(file.model, place)
+    found = _find_named_model(file.model, tree, place, diagnostics)
+    return None if found is None else load_model(found, diagnostics)
+
+
+def _find_named_model(name: str, tree: Node, place: Place, diagnostics: Diagnostics) -> Place | None:
+    found = find_model(name, place)
     if found is None:
-        diagnostics.error("AIP113", f"no model '{file.model}'", mark, hint=_known_models(file.model))
-        return None
-    return load_model(found, diagnostics)
+        diagnostics.error("AIP113", f"no model '{name}'", locate(tree, "model"), hint=_known_models(name))
+    return found
 
 
 def find_model(text: str, beside: Place) -> Place | None:
@@ -306,16 +338,21 @@ def _known_models(text: str) -> str:
 
 
 def _software(file: ScenarioFile, tree: Node, diagnostics: Diagnostics) -> tuple[Software, Origins] | None:
-    place = find_in_library("software", file.software)
+    place = _find_software(file.software, tree, diagnostics)
     if place is None:
-        mark: Mark = locate(tree, "software")
-        diagnostics.error(
-            "AIP108",
-            f"no software preset '{file.software}'",
-            mark,
-            hint=f"known presets: {', '.join(library_ids('software'))}",
-        )
         return None
     origins: Origins = {}
     preset = build(Software, read_place(place, diagnostics), diagnostics, "", origins)
     return None if preset is None else (preset, origins)
+
+
+def _find_software(name: str, tree: Node, diagnostics: Diagnostics) -> Place | None:
+    place = find_in_library("software", name)
+    if place is None:
+        diagnostics.error(
+            "AIP108",
+            f"no software preset '{name}'",
+            locate(tree, "software"),
+            hint=f"known presets: {', '.join(library_ids('software'))}",
+        )
+    return place

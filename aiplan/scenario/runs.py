@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aiplan.declare import Diagnostics, Mapping, Scalar, Sequence, build
-from aiplan.declare.patch import set_node
 from aiplan.declare.fields import flag, integer, listing, text
+from aiplan.declare.patch import set_node
 from aiplan.scenario.files import LIBRARY, Place, library_ids, read_place
 from aiplan.scenario.load import resolve_tree
 

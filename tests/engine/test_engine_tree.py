@@ -34,7 +34,7 @@ SOFTWARE = ("megatron-core", "megatron-lm-2021", "deepspeed")
 ROUNDING = 1 + 1e-12
 RUN_LENGTH = {"run.steps", "run.time_to_train", "run.cost", "run.energy", "run.electricity", "run.carbon"}
 
-quick = settings(max_examples=40, deadline=None)
+quick = settings(max_examples=30, deadline=None)
 
 
 @lru_cache(maxsize=256)

@@ -270,7 +270,7 @@ def divides(model, work, plan, gpus):
     return not any(remainders)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(models, works, plans, gpu_counts)
 def test_a_layout_passes_exactly_if_everything_divides(model, work, plan, gpus):
     found = list(check_plan(model, work, plan, gpus))
