@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.catalog.load import Catalog
-from aiplan.declare import Diagnostics, InputError, parse_assignment, parse_variation, read
+from aiplan.declare import Diagnostics, InputError, Mark, parse_assignment, parse_variation, read
+from aiplan.engine.counts import parameters
+from aiplan.planning.estimate import columns
 from aiplan.scenario.files import Place
 from aiplan.scenario.load import load, resolve_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from aiplan.catalog.load import Catalog
     from aiplan.scenario.load import Scenario
 
 MAX_VARIANTS = 10_000
@@ -92,12 +95,27 @@ def load_source(source: Source, catalog: Catalog, settings: Sequence[Setting] = 
     diagnostics = Diagnostics()
     try:
         scenario = _load(source, catalog, diagnostics, settings)
-        if scenario is None and not diagnostics.has_errors:
-            # The catalog tells of a bad entry once; a fresh one tells again.
-            scenario = _load(source, Catalog(catalog.overlays), diagnostics, settings)
     except InputError as failure:
         return Loaded(None, Diagnostics(list(failure.diagnostics), failure.sources))
+    if scenario is not None and not _as_stated(scenario, diagnostics):
+        scenario = None
     return Loaded(scenario, diagnostics)
+
+
+def _as_stated(scenario: Scenario, diagnostics: Diagnostics) -> bool:
+    """Whether the shape of the model has as many parameters as its file states, if it states a number."""
+    stated = scenario.values["model.stated_parameters"]
+    counted = float(parameters(columns([scenario]).model).total[0, 0])
+    if math.isnan(stated.number) or stated.number == counted:
+        return True
+    file, _, line = stated.origin.where.rpartition(":")
+    diagnostics.error(
+        "AIP310",
+        f"{scenario.model.name} is stated to have {stated.number:,.0f} parameters, and its shape has {counted:,.0f}",
+        Mark(file, int(line), 1, 2) if line.isdigit() else None,
+        hint="mend the shape, or leave parameters out",
+    )
+    return False
 
 
 def _load(source: Source, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting]) -> Scenario | None:

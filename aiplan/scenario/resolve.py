@@ -109,6 +109,7 @@ def _model(model: Model, origins: Origins) -> dict[str, Value]:
         "window": own(model.window.size if model.window else 0, "window.size"),
         "window_layers": own(window_layers, "window.layers"),
         "mtp_layers": own(model.mtp_layers, "mtp_layers"),
+        "stated_parameters": own(model.parameters, "parameters"),
     }
     return values | _experts(model, origins) | _latent(model, origins)
 
