@@ -1,7 +1,7 @@
 """A table of measured runs, one row a run, to scenarios.
 
-The columns are those of our collection of published runs. A column that is missing or empty takes the default that
-`DEFAULTS` states; what was assumed is kept with the row.
+The columns are those of `COLUMNS`. A cell that is missing or empty takes a default where there is a usual one; what was
+assumed is kept with the row, and so is what is wrong with it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aiplan.adapters.nodes import tree
-from aiplan.declare import Mark
+from aiplan.adapters.run_notes import noted_expert_tensor, noted_experts, noted_shape
+from aiplan.declare import Diagnostics, InputError, Mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
     from aiplan.declare import Node
 
 ACCELERATORS = (
+    (r"A100.*40GB.*PCIe|A100.*PCIe.*40GB", "a100-pcie-40gb"),
+    (r"A100.*PCIe", "a100-pcie-80gb"),
     (r"A100-40GB-SXM", "a100-sxm-40gb"),
     (r"A100-80GB-SXM|A100 ", "a100-sxm-80gb"),
-    (r"A100.*PCIe", "a100-pcie-80gb"),
+    (r"H100.*PCIe", "h100-pcie"),
+    (r"H100.*NVL", "h100-nvl"),
     (r"H100-96GB-HBM2e", "h100-sxm-96gb-hbm2e"),
     (r"H100-80GB-SXM|H100", "h100-sxm"),
     (r"H200", "h200"),
@@ -72,7 +76,8 @@ SOFTWARE = (
     (r"torchtitan|FSDP\+TP", "torchtitan"),
     (r"llm-foundry", "llm-foundry"),
     (r"Megatron-DeepSpeed|GPT-NeoX", "megatron-deepspeed"),
-    (r"MaxText|Pax", "maxtext"),
+    (r"Pax", "pax"),
+    (r"MaxText", "maxtext"),
     (r"Megatron-Bridge", "megatron-bridge"),
     (r"NeMo|Megatron-Core|TE ", "megatron-core"),
     (r"Megatron-LM", "megatron-lm-2021"),
@@ -80,67 +85,185 @@ SOFTWARE = (
 )
 
 
+_COLUMNS = """
+id source_title source_url year model_name family n_params_b layers hidden ffn_hidden heads kv_heads vocab seq_len
+gated_mlp tied_embeddings n_experts top_k moe_ffn_hidden accelerator n_gpus gpus_per_node intra_node inter_node
+framework dtype tp pp vpp cp ep dp sequence_parallel zero_stage_or_fsdp micro_batch global_batch recompute
+flash_attention dist_optimizer overlap_flags measured_step_time_s measured_tflops_per_gpu tflops_convention
+measured_mfu_pct measured_tokens_per_s_per_gpu measured_mem_gb_per_gpu derived_fields complete quality notes
+"""
+COLUMNS = frozenset(_COLUMNS.split())
+"""Columns of such a table; others are not used."""
+
+TELLING_COLUMNS = 4
+"""Of these columns, so many make a CSV file a table of runs."""
+
+MOST = 10_000_000
+"""No count in a row is larger."""
+
+WORDS = {"yes": True, "true": True, "no": False, "false": False}
+
+LONGEST_NAME = 80
+
+CATALOG_ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
+
+ALL_REDUCE_OF_NODE = 400.0
+"""Bus bandwidth of an all-reduce that uses all of a node's network, GB/s."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A row: what it is, what it measured, and its scenario as a tree."""
+    """A row: what it is, what it measured, and its scenario as a tree; None if cells of it cannot be read."""
 
     ident: str
     row: dict[str, str]
-    scenario: Node
-    assumed: tuple[str, ...]
+    scenario: Node | None
+    assumed: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    def cell(self, name: str) -> str:
+        """Return the text of a cell; empty if there is none."""
+        return (self.row.get(name) or "").strip()
+
+
+def is_table(text: str) -> bool:
+    """Whether text starts with the heading of a table of runs."""
+    return len(COLUMNS & set(_heading(text))) >= TELLING_COLUMNS
+
+
+def unused_columns(text: str) -> list[str]:
+    """Return the columns of a table that mean nothing here."""
+    return [name for name in _heading(text) if name not in COLUMNS]
+
+
+def _heading(text: str) -> list[str]:
+    try:
+        return next(csv.reader([text.lstrip("\ufeff").partition("\n")[0].rstrip("\r")]), [])
+    except csv.Error:
+        return []
 
 
 def read_runs(lines: Iterable[str], name: str) -> Iterator[Run]:
-    """Yield the runs of a CSV table."""
-    for number, row in enumerate(csv.DictReader(lines), start=2):
-        mark = Mark(name, number, 1, 2)
-        values, assumed = scenario_of(row)
-        yield Run(row.get("id") or f"row {number}", row, tree(values, mark, {}), tuple(assumed))
+    """Yield the runs of a CSV table; a row with a cell that cannot be read has problems and no scenario.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        The table, heading first.
+    name : str
+        What the table is called in messages.
+
+    Raises
+    ------
+    InputError
+        It is not CSV.
+    """
+    reader = csv.DictReader(lines)
+    try:
+        for row in reader:
+            mark = Mark(name, reader.line_num, 1, 2)
+            yield _run(row, mark)
+    except csv.Error as problem:
+        diagnostics = Diagnostics()
+        hint = "save the table as CSV with commas, text in double quotes"
+        diagnostics.error("AIP113", f"'{name}' cannot be read as a table: {problem}", hint=hint)
+        raise diagnostics.failure() from None
 
 
-def scenario_of(row: dict[str, str]) -> tuple[dict[str, Any], list[str]]:
-    """Return a row as the values of a scenario, and what was assumed."""
-    reader = _Row(row)
+def _run(row: dict[str, str], mark: Mark) -> Run:
+    ident = (row.get("id") or "").strip() or f"row {mark.line}"
+    try:
+        values, assumed = scenario_of(row, mark)
+    except InputError as failure:
+        return Run(ident, row, None, problems=tuple(item.problem for item in failure.diagnostics))
+    return Run(ident, row, tree(values, mark, {}), tuple(assumed))
+
+
+def scenario_of(row: dict[str, str], mark: Mark | None = None) -> tuple[dict[str, Any], list[str]]:
+    """Return a row as the values of a scenario, and what was assumed.
+
+    Raises
+    ------
+    InputError
+        A cell is not what its column holds.
+    """
+    reader = _Row(row, mark)
     gpus, per_node = reader.count("n_gpus"), reader.count("gpus_per_node", 8)
-    precision = _match(PRECISIONS, reader.text("dtype"), "bf16")
     values = {
         "name": row.get("id"),
         "model": _model(reader),
         "workload": {
             "sequence_length": reader.count("seq_len"),
             "global_batch": reader.count("global_batch"),
-            "precision": precision,
+            "precision": reader.match("dtype", PRECISIONS, "bf16"),
         },
         "cluster": _cluster(reader, gpus, per_node),
         "plan": _plan(reader),
         "software": _software(reader),
         "measured": _measured(reader),
     }
+    reader.diagnostics.raise_if_errors()
     return values, reader.assumed
 
 
 class _Row:
-    """Reads cells, and remembers what was assumed for empty ones."""
+    """Reads cells; remembers what was assumed for empty ones, and which ones cannot be read."""
 
-    def __init__(self, row: dict[str, str]) -> None:
+    def __init__(self, row: dict[str, str], mark: Mark | None) -> None:
         self.row = row
+        self.mark = mark
         self.assumed: list[str] = []
+        self.diagnostics = Diagnostics()
 
     def text(self, name: str) -> str:
         return (self.row.get(name) or "").strip()
 
     def count(self, name: str, default: int | None = None) -> int | None:
-        cell = self.text(name)
-        if cell:
-            number = float(cell)
-            return int(number) if number.is_integer() else None
-        if default is not None:
-            self.assumed.append(f"{name} {default}")
-        return default
+        if not self.text(name):
+            if default is not None:
+                self.assumed.append(f"{name} {default}")
+            return default
+        number = self.number(name)
+        if number is None:
+            return None
+        if number.is_integer() and number <= MOST:
+            return int(number)
+        self.refuse(name, "a whole number")
+        return None
 
     def number(self, name: str) -> float | None:
         cell = self.text(name)
-        return float(cell) if cell else None
+        try:
+            number = float(cell or "nan")
+        except ValueError:
+            number = math.nan
+        if cell and not 0 <= number < math.inf:
+            self.refuse(name, "a number")
+        return number if cell and 0 <= number < math.inf else None
+
+    def match(self, name: str, table: tuple[tuple[str, str], ...], default: str) -> str:
+        """Return what the table has for a cell; a default is noted."""
+        found = _match(table, self.text(name), "")
+        if not found:
+            self.assumed.append(f"{name} {default}")
+        return found or default
+
+    def yes(self, name: str) -> bool | None:
+        """Return what a cell says, or None if it is empty, which counts as no."""
+        cell = self.text(name).lower()
+        if not cell:
+            self.assumed.append(f"{name} no")
+            return None
+        if cell not in WORDS:
+            self.refuse(name, "yes or no")
+        return WORDS.get(cell)
+
+    def refuse(self, name: str, kind: str) -> None:
+        cell = self.text(name)
+        shown = cell if len(cell) <= LONGEST_NAME else f"{cell[:LONGEST_NAME]}..."
+        problem = f"{name} is not {kind}: '{shown}'"
+        if all(item.problem != problem for item in self.diagnostics.items):
+            self.diagnostics.error("AIP103", problem, self.mark)
 
 
 def _match(table: tuple[tuple[str, str], ...], text: str, default: str) -> str:
@@ -148,34 +271,31 @@ def _match(table: tuple[tuple[str, str], ...], text: str, default: str) -> str:
 
 
 def _model(row: _Row) -> dict[str, Any]:
-    experts = row.count("n_experts", 0)
-    notes = row.text("notes")
-    head_dim = re.search(r"head_dim (\d+)", notes)
+    experts = row.count("n_experts")
+    notes, layers = row.text("notes"), row.count("layers") or 0
+    gated = row.yes("gated_mlp")
     model: dict[str, Any] = {
         "name": row.text("model_name") or "unnamed model",
         "layers": row.count("layers"),
         "hidden": row.count("hidden"),
         "heads": row.count("heads"),
         "kv_heads": row.count("kv_heads") or None,
-        "head_dim": int(head_dim[1]) if head_dim else None,
         "ffn": row.count("ffn_hidden") or None,
-        "gated": row.text("gated_mlp") == "yes",
+        "gated": bool(gated),
         "vocab": row.count("vocab"),
-        "tied": row.text("tied_embeddings") == "yes",
+        "tied": bool(row.yes("tied_embeddings")),
     }
-    if row.text("gated_mlp") == "no":
+    if gated is False:
         model |= {
             "positions": row.count("seq_len"),
             "norm": "layernorm",
             "bias": {"qkv": True, "attention_output": True, "mlp": True},
         }
     if experts:
-        model["experts"] = {
-            "count": experts,
-            "top_k": row.count("top_k"),
-            "ffn": row.count("moe_ffn_hidden") or row.count("ffn_hidden"),
-        }
-    return model
+        width = row.count("moe_ffn_hidden") or row.count("ffn_hidden")
+        own = {"count": experts, "top_k": row.count("top_k"), "ffn": width}
+        model["experts"] = own | noted_experts(notes, layers, width or 0)
+    return model | noted_shape(notes, layers)
 
 
 def _cluster(row: _Row, gpus: int | None, per_node: int | None) -> dict[str, Any]:
@@ -183,45 +303,91 @@ def _cluster(row: _Row, gpus: int | None, per_node: int | None) -> dict[str, Any
     fabric = next(((net, ports) for pattern, net, ports in FABRICS if re.search(pattern, inter)), None)
     if fabric is None:
         fabric = ("ib-ndr", per_node or 8)
-    ports = re.match(r"(\d+)x", inter)
-    each = per_node or 8
+        row.assumed.append(f"inter_node {fabric[0]}")
+    each, ports = per_node or 8, re.match(r"(\d{1,4})x", inter)
+    nodes = max(1, math.ceil((gpus or 1) / each))
     return {
-        "accelerator": _match(ACCELERATORS, row.text("accelerator"), row.text("accelerator")),
+        "accelerator": _accelerator(row),
         "accelerators_per_node": each,
-        "nodes": max(1, math.ceil((gpus or 1) / each)),
+        "nodes": nodes,
         "accelerators": gpus,
         "domain": 72 if "NVL72" in row.text("intra_node") else None,
-        "network": {"fabric": fabric[0], "ports": int(ports[1]) if ports else fabric[1]},
+        "network": {
+            "fabric": fabric[0],
+            "ports": int(ports[1]) if ports else fabric[1],
+            "efficiency": _measured_efficiency(row) if nodes > 1 else None,
+        },
     }
+
+
+def _accelerator(row: _Row) -> str:
+    """Return the id of the catalog; text that looks like one is one."""
+    text = row.text("accelerator")
+    if len(text) > LONGEST_NAME:
+        row.refuse("accelerator", "the name of one")
+    return text if CATALOG_ID.fullmatch(text) else _match(ACCELERATORS, text, text)
+
+
+def _measured_efficiency(row: _Row) -> float | None:
+    """Return the share of 400 GB/s a node that an all-reduce over the job reached, where the notes state it."""
+    found = re.search(r"NCCL all-reduce (\d{1,6}(?:\.\d+)?) GB/s \(intra", row.text("notes"))
+    return min(float(found[1]) / ALL_REDUCE_OF_NODE, 1.0) if found else None
 
 
 def _plan(row: _Row) -> dict[str, Any]:
-    recompute = row.text("recompute")
-    sharding = row.text("zero_stage_or_fsdp")
+    sharding, flash = row.text("zero_stage_or_fsdp"), row.text("flash_attention")
     zero = re.search(r"ZeRO-(\d)", sharding)
-    pipeline, layers = row.count("pp", 1) or 1, row.count("layers") or 1
-    interleave = row.count("vpp", 1) or 1
-    flash = row.text("flash_attention")
-    counted = layers % (pipeline * interleave) != 0 and (layers + 2) % (pipeline * interleave) == 0
+    tensor, sequence_parallel = row.count("tp", 1) or 1, row.text("sequence_parallel")
     return {
-        "tensor": row.count("tp", 1),
-        "pipeline": pipeline,
-        "interleave": interleave,
-        "count_embedding_as_layer": counted or None,
+        "tensor": tensor,
+        **_stages(row),
         "context": row.count("cp", 1),
         "expert": row.count("ep", 1),
+        "expert_tensor": noted_expert_tensor(row.text("notes")),
         "micro_batch": row.count("micro_batch", 1),
-        "sequence_parallel": None
-        if not row.text("sequence_parallel") or (row.count("tp", 1) or 1) == 1
-        else row.text("sequence_parallel").startswith("yes"),
+        "sequence_parallel": sequence_parallel.startswith("yes") if sequence_parallel and tensor > 1 else None,
         "zero": int(zero[1]) if zero else 0 if sharding else None,
-        "recompute": "full"
-        if recompute.startswith("full")
-        else "selective"
-        if recompute.startswith("selective")
-        else "none",
+        "recompute": _recompute(row),
+        "cuda_graphs": "CUDA graphs (full_iteration)" in row.text("overlap_flags") or None,
+        "overlap": {"expert": True} if "MoE all-to-all overlap" in row.text("overlap_flags") else None,
         "attention": "flash" if flash.startswith("yes") else "fused-softmax" if flash.startswith("no") else None,
     }
+
+
+def _recompute(row: _Row) -> str:
+    text = row.text("recompute")
+    mode = next((mode for mode in ("full", "selective", "none") if text.startswith(mode)), "")
+    if not mode:
+        row.assumed.append("recompute none")
+    return mode or "none"
+
+
+def _stages(row: _Row) -> dict[str, Any]:
+    """Return the pipeline; layers that do not divide are spread as evenly as they can be."""
+    pipeline, layers = row.count("pp", 1) or 1, row.count("layers") or 1
+    interleave = row.count("vpp", 1) or 1
+    stages: dict[str, Any] = {"pipeline": pipeline, "interleave": interleave}
+    if pipeline > 1 and row.text("framework") == "nanotron":
+        return stages | {"stage_layers": _split_by_cost(row, layers, pipeline)}
+    if layers % (pipeline * interleave) == 0:
+        return stages
+    if (layers + 2) % (pipeline * interleave) == 0:
+        return stages | {"count_embedding_as_layer": True}
+    if pipeline > layers:
+        return stages
+    row.assumed.append("layers spread evenly over stages")
+    base, more = divmod(layers, pipeline)
+    # The last stages have the output head: they get the smaller share.
+    return stages | {"stage_layers": [base + (stage < more) for stage in range(pipeline)]}
+
+
+def _split_by_cost(row: _Row, layers: int, pipeline: int) -> list[int]:
+    """Spread layers as nanotron does: stages of equal cost, where the output head counts for its matmul."""
+    hidden, ffn, vocab = (row.count(name) or 1 for name in ("hidden", "ffn_hidden", "vocab"))
+    layer, head = hidden * (4 * hidden + 3 * ffn), hidden * vocab
+    each = (layers * layer + head) / pipeline
+    stages = [min(int((index + 1) * layer / each), pipeline - 1) for index in range(layers)]
+    return [stages.count(stage) for stage in range(pipeline)]
 
 
 def _software(row: _Row) -> str:
@@ -230,7 +396,7 @@ def _software(row: _Row) -> str:
         return {"2020": "megatron-lm-2021", "2021": "megatron-lm-2021", "2022": "megatron-lm-2022"}.get(
             year, "megatron-core"
         )
-    return _match(SOFTWARE, framework, "megatron-core")
+    return row.match("framework", SOFTWARE, "megatron-core")
 
 
 def _measured(row: _Row) -> dict[str, Any]:

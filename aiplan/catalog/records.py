@@ -20,7 +20,7 @@ from aiplan.declare import (
 
 DTYPES = ("fp64", "fp64_tensor", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8")
 
-ID_PATTERN = r"[a-z0-9][a-z0-9.\-]*"
+ID_PATTERN = r"[a-z0-9][a-z0-9.\-]{0,99}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +109,10 @@ class FittedCompute:
     matmul_fraction: float = number(
         doc="Share of the dense peak that matmuls sustain, tile losses apart", above=0, maximum=1
     )
+    matmul_fraction_by_type: dict[str, float] = mapping(
+        number(doc="Share", above=0, maximum=1), keys=DTYPES, doc="The same for narrower types", default="empty"
+    )
+    matmul_depth: float = number(doc="Inner dimension that filling a tile costs", default=0.0, minimum=0)
     attention_fraction: float = number(doc="Share of the dense peak that fused attention reaches", above=0, maximum=1)
     memory_fraction: float = number(doc="Share of the memory bandwidth that kernels reach", above=0, maximum=1)
     fitted_on: str = text(doc="Runs it was fitted on")

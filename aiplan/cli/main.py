@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aiplan import __version__
-from aiplan.cli import catalog, compare, estimate, explain, schema
+from aiplan.cli import accuracy, catalog, compare, estimate, explain, schema
 from aiplan.report.console import PipeClosed, quiet_exit, write
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ app = typer.Typer(
 app.command("estimate", help=estimate.HELP, short_help=estimate.SHORT)(estimate.estimate)
 app.command("compare", help=compare.HELP, short_help=compare.SHORT)(compare.compare)
 app.command("explain", help=explain.HELP, short_help=explain.SHORT)(explain.explain)
+app.command("accuracy", help=accuracy.HELP, short_help=accuracy.SHORT)(accuracy.accuracy)
 app.add_typer(catalog.app)
 app.command("schema", help=schema.HELP, short_help=schema.SHORT)(schema.schema)
 

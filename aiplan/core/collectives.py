@@ -284,3 +284,87 @@ def ring_all_reduce_volume(nbytes: Numeric, ranks: Numeric) -> Numeric:
        https://doi.org/10.1016/j.jpdc.2008.09.002
     """
     return 2.0 * (ranks - 1.0) * nbytes / ranks
+
+
+@closed_form
+def distinct_nodes(nodes: Numeric, copies: Numeric) -> Numeric:
+    """Nodes that hold at least one of a token's experts, on average.
+
+    d = m (1 - (1 - 1 / m)^k)
+
+    Parameters
+    ----------
+    nodes : numeric
+        Nodes m that the expert parallel group spans. [-]
+    copies : numeric
+        Experts k that a token passes. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    Experts drawn evenly and independently; routers that limit the nodes of a token reach fewer.
+
+    References
+    ----------
+    .. [1] DeepSeek-AI, DeepEP. https://github.com/deepseek-ai/DeepEP
+    """
+    return nodes * (1.0 - np.power(1.0 - 1.0 / nodes, copies))
+
+
+@closed_form
+def two_level_dispatch_time(
+    nbytes: Numeric,
+    copies: Numeric,
+    reached: Numeric,
+    ranks: Numeric,
+    local_ranks: Numeric,
+    inside: Numeric,
+    outside: Numeric,
+    latency: Numeric,
+) -> Numeric:
+    """Time of sending tokens to their experts, once to each node and from there to each rank.
+
+    t = max(n k (g - 1) / (g b_in), n d (p - g) / (p b_out)) + [p > 1] a
+
+    Parameters
+    ----------
+    nbytes : numeric
+        One copy of the tokens of a rank, n. [B]
+    copies : numeric
+        Experts k that a token passes. [-]
+    reached : numeric
+        Nodes d that hold at least one of them. [-]
+    ranks : numeric
+        Ranks p of the group. [-]
+    local_ranks : numeric
+        Ranks g of the group in one node. [-]
+    inside : numeric
+        Per-rank, one-way bandwidth b_in inside the node. [B/s]
+    outside : numeric
+        Per-rank, one-way bandwidth b_out between nodes. [B/s]
+    latency : numeric
+        Per exchange a. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    p = 1 gives 0. Both levels run at the same time, in one kernel.
+
+    References
+    ----------
+    .. [1] DeepSeek-AI, DeepEP. https://github.com/deepseek-ai/DeepEP
+    """
+    several = np.asarray(ranks) > 1
+    stays = np.where(several, nbytes * copies * (local_ranks - 1.0) / (local_ranks * inside), 0.0)
+    leaves = np.where(
+        np.asarray(ranks) > local_ranks, nbytes * reached * (ranks - local_ranks) / (ranks * outside), 0.0
+    )
+    return np.maximum(stays, leaves) + np.where(several, latency, 0.0)

@@ -66,6 +66,40 @@ def _useful_share(
 
 
 @closed_form
+def alignment_factor(columns: Numeric, inner: Numeric, element_bytes: Numeric) -> Numeric:
+    """Share of its usual rate that a matmul keeps when its rows do not begin at multiples of 16 bytes.
+
+    u = 1 if n e and k e are multiples of 16 bytes, else 1/8
+
+    Parameters
+    ----------
+    columns : numeric
+        Columns n of the result. [-]
+    inner : numeric
+        Inner dimension k. [-]
+    element_bytes : numeric
+        Bytes e of one element. [B]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    Matrix units load 16 bytes at a time; without alignment libraries fall back to slow kernels. The factor is that of
+    head widths 108 and 150 in the BigScience layout search, where the attention core took eight times as long.
+
+    References
+    ----------
+    .. [1] NVIDIA, "Matrix Multiplication Background User's Guide", section 2.1.
+       https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html
+    """
+    widths = np.stack(np.broadcast_arrays(columns * element_bytes, inner * element_bytes))
+    return np.where(np.all(np.mod(widths, 16.0) == 0.0, axis=0), 1.0, 0.125)
+
+
+@closed_form
 def matmul_time(
     rows: Numeric,
     columns: Numeric,
@@ -77,10 +111,11 @@ def matmul_time(
     bandwidth: Numeric,
     launch: Numeric,
     groups: Numeric = 1.0,
+    depth: Numeric = 0.0,
 ) -> Numeric:
     """Time of one matrix multiplication, or of g equal ones in one launch, roofline with tile losses.
 
-    t = max(2 g m n k / (F f u), e g (m k + k n + m n) / B) + t_l
+    t = max(2 g m n (k + k_0) / (F f u), e g (m k + k n + m n) / B) + t_l
 
     Parameters
     ----------
@@ -104,6 +139,8 @@ def matmul_time(
         Time t_l to start the kernel that nothing hides. [s]
     groups : numeric
         Equal matmuls g in one launch: attention heads, experts. [-]
+    depth : numeric
+        Inner dimension k_0 that filling and draining the pipeline of a tile costs. [-]
 
     Returns
     -------
@@ -119,7 +156,7 @@ def matmul_time(
     .. [1] Williams et al., "Roofline: An Insightful Visual Performance Model", CACM 52(4), 2009.
        https://doi.org/10.1145/1498765.1498785
     """
-    arithmetic = 2.0 * groups * rows * columns * inner / (peak * fraction * np.maximum(utilisation, 1e-9))
+    arithmetic = 2.0 * groups * rows * columns * (inner + depth) / (peak * fraction * np.maximum(utilisation, 1e-9))
     traffic = element_bytes * groups * (rows * inner + inner * columns + rows * columns) / bandwidth
     return np.where(rows * columns * inner > 0, np.maximum(arithmetic, traffic) + launch, 0.0)
 
@@ -225,3 +262,33 @@ def achieved(rate: Numeric, fraction: Numeric) -> Numeric:
        https://www.cs.virginia.edu/stream/
     """
     return rate * fraction
+
+
+@closed_form
+def sustained_fraction(fraction: Numeric, kernel_share: Numeric) -> Numeric:
+    """Share of a peak that the kernels of a framework sustain on an accelerator.
+
+    f = f_a s
+
+    Parameters
+    ----------
+    fraction : numeric
+        Share f_a of the peak that the best kernels sustain in training on this accelerator. [-]
+    kernel_share : numeric
+        Share s of that which the kernels of this framework and its time reach, gaps between kernels included. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    Both are fitted on published runs; the accelerator file and the software preset say on which.
+
+    References
+    ----------
+    .. [1] NVIDIA, "Matrix Multiplication Background User's Guide".
+       https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html
+    """
+    return fraction * kernel_share

@@ -254,3 +254,51 @@ def elementwise_kernels(chains: Numeric, passes: Numeric) -> Numeric:
     .. [1] Ivanov et al., "Data Movement Is All You Need", MLSys 2021. https://arxiv.org/abs/2007.00072
     """
     return np.multiply(chains, passes)
+
+
+@closed_form
+def cast_traffic(
+    tokens: Numeric,
+    hidden: Numeric,
+    heads_width: Numeric,
+    ffn_width: Numeric,
+    wide_bytes: Numeric,
+    narrow_bytes: Numeric,
+    share: Numeric,
+) -> Numeric:
+    """Bytes that turning the inputs of one layer's matmuls into a narrower type moves, one way.
+
+    n = s T (2 h + w + f) (e_w + e_n) if e_n < e_w, else 0
+
+    Parameters
+    ----------
+    tokens : numeric
+        Tokens T of a micro-batch on one rank. [-]
+    hidden : numeric
+        Width h, input of the first projection and of the feed-forward block. [-]
+    heads_width : numeric
+        Width w of the heads on one rank, input of the output projection. [-]
+    ffn_width : numeric
+        Inner width f on one rank, input of the second feed-forward matrix. [-]
+    wide_bytes : numeric
+        Bytes e_w of an activation. [B]
+    narrow_bytes : numeric
+        Bytes e_n of an element of the matmuls. [B]
+    share : numeric
+        Share s of the casts that are kernels of their own; the rest is fused into the kernel before. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [B]
+
+    Notes
+    -----
+    Scales and their maxima are not counted; the backward pass casts as many gradients.
+
+    References
+    ----------
+    .. [1] NVIDIA Transformer Engine, FP8 primer. https://github.com/NVIDIA/TransformerEngine
+    """
+    moved = share * tokens * (2.0 * hidden + heads_width + ffn_width) * (wide_bytes + narrow_bytes)
+    return np.where(np.asarray(narrow_bytes) < wide_bytes, moved, 0.0)

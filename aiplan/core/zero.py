@@ -131,34 +131,3 @@ def reductions_per_step(zero: Numeric, micro_batches: Numeric) -> Numeric:
        https://arxiv.org/abs/2304.11277
     """
     return np.where(np.asarray(zero) >= 3, micro_batches, 1.0)
-
-
-@closed_form
-def gathers_per_step(zero: Numeric, micro_batches: Numeric) -> Numeric:
-    """How often sharded parameters are gathered per step.
-
-    c = 2 m if z >= 3 else 1 if z > 0 else 0
-
-    Parameters
-    ----------
-    zero : numeric
-        ZeRO stage z: 0 none, 1 optimizer states, 2 gradients too, 3 weights too. [-]
-    micro_batches : numeric
-        Micro-batches m per step and pipeline. [-]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [-]
-
-    Notes
-    -----
-    Fully sharded training gathers every layer forward and backward; otherwise updated weights are gathered once.
-
-    References
-    ----------
-    .. [1] Zhao et al., "PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel", 2023.
-       https://arxiv.org/abs/2304.11277
-    """
-    after_update = np.where(np.asarray(zero) > 0, 1.0, 0.0)
-    return np.where(np.asarray(zero) >= 3, 2.0 * micro_batches, after_update)

@@ -42,8 +42,7 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
     dense = _exchange(values, net, held.dense_parameters, dense_ranks, plan.tensor)
     expert_stride = compose.product(plan.expert, plan.expert_tensor)
     expert = _exchange(values, net, held.expert_parameters, held.expert_shards, expert_stride)
-    fully, sharded = zero.reaches(plan.zero, 3), zero.reaches(plan.zero, 1)
-    rounds = zero.reductions_per_step(plan.zero, count)
+    sharded, rounds = zero.reaches(plan.zero, 1), zero.reductions_per_step(plan.zero, count)
     reduction = compose.repeated(
         compose.chosen(
             sharded,
@@ -52,15 +51,16 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
         ),
         rounds,
     )
-    gathers = zero.gathers_per_step(plan.zero, count)
-    gathering = compose.repeated(compose.summed(dense.gather, expert.gather), gathers)
-    beside_gathering = compose.summed(busy.forward, compose.repeated(busy.backward, fully))
+    gather = compose.summed(dense.gather, expert.gather)
+    before_forward = compose.repeated(gather, compose.product(sharded, rounds))
+    before_backward = compose.repeated(gather, compose.product(zero.reaches(plan.zero, 3), rounds))
     return {
+        # What runs beside the backward pass shares its time: gradients, and weights that are gathered once more.
         "step.data.gradients": overlap.exposed_time(
-            reduction, compose.repeated(busy.backward, rounds), plan.hidden_gradients
+            compose.summed(reduction, before_backward), compose.repeated(busy.backward, rounds), plan.hidden_gradients
         ),
         "step.data.parameters": overlap.exposed_time(
-            gathering, compose.repeated(beside_gathering, rounds), plan.hidden_parameters
+            before_forward, compose.repeated(busy.forward, rounds), plan.hidden_parameters
         ),
         "step.data.embedding": _tied_embedding(values, net),
     }

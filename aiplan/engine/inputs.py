@@ -86,12 +86,17 @@ class ClusterInputs:
     matmul_peak: Array
     attention_peak: Array
     matmul_fraction: Array
+    matmul_depth: Array
+    kernel_share: Array
+    expert_share: Array
     attention_fraction: Array
     multiprocessors: Array
     memory_capacity: Array
     memory_bandwidth: Array
     memory_fraction: Array
     launch: Array
+    host_time: Array
+    host_time_experts: Array
     link_bandwidth: Array
     link_fraction: Array
     link_latency: Array
@@ -128,11 +133,14 @@ class PlanInputs:
     flash: Array
     score_passes: Array
     fused_elementwise: Array
+    separate_casts: Array
     separate_accumulation: Array
     hidden_gradients: Array
     hidden_parameters: Array
     hidden_tensor: Array
     hidden_pipeline: Array
+    hidden_expert: Array
+    two_level_dispatch: Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,23 +100,35 @@ def layer(values: Inputs, net: Wires) -> Layer:
 
 
 def linear(
-    values: Inputs, rows: Array, columns: Array, inner: Array, memory: Array, groups: Array | float = 1.0
+    values: Inputs,
+    rows: Array,
+    columns: Array,
+    inner: Array,
+    memory: Array,
+    groups: Array | float = 1.0,
+    kernel_share: Array | float = 1.0,
 ) -> Pass:
     """Time a linear layer: one matmul forward, two backward (towards inputs and towards weights)."""
     cluster = values.cluster
+    fraction = compute.sustained_fraction(cluster.matmul_fraction, compose.product(cluster.kernel_share, kernel_share))
 
     def one(m: Array, n: Array, k: Array) -> Array:
+        utilisation = compose.product(
+            compute.tile_utilisation(m, n, cluster.multiprocessors, groups),
+            compute.alignment_factor(columns, inner, values.workload.matmul_bytes),
+        )
         time: Array = compute.matmul_time(
             m,
             n,
             k,
             cluster.matmul_peak,
-            cluster.matmul_fraction,
-            compute.tile_utilisation(m, n, cluster.multiprocessors, groups),
+            fraction,
+            utilisation,
             values.workload.matmul_bytes,
             memory,
             cluster.launch,
             groups,
+            cluster.matmul_depth,
         )
         return time
 
@@ -191,9 +203,8 @@ def _flash_core(values: Inputs, tokens: Array, memory: Array) -> Pass:
 
     def one(flops: Array, passes: float) -> Array:
         nbytes = traffic.attention_traffic(tokens, model.heads, kv_heads, key_dim, value_dim, size, plan.tensor, passes)
-        time: Array = compute.attention_time(
-            flops, cluster.attention_peak, cluster.attention_fraction, nbytes, memory, cluster.launch
-        )
+        fraction = compute.sustained_fraction(cluster.attention_fraction, cluster.kernel_share)
+        time: Array = compute.attention_time(flops, cluster.attention_peak, fraction, nbytes, memory, cluster.launch)
         return time
 
     return Pass(one(forward, 1.0), one(network.fused_backward_flops(forward), 2.0))
@@ -221,10 +232,20 @@ def _feed_forward(values: Inputs, tokens: Array, memory: Array) -> Pass:
     return _block(values, tokens, sharding.share(values.model.ffn, values.plan.tensor), memory)
 
 
-def _block(values: Inputs, rows: Array, width: Array, memory: Array, groups: Array | float = 1.0) -> Pass:
+def _block(
+    values: Inputs,
+    rows: Array,
+    width: Array,
+    memory: Array,
+    groups: Array | float = 1.0,
+    kernel_share: Array | float = 1.0,
+) -> Pass:
     model = values.model
-    up = linear(values, rows, widths.first_matrix_width(width, model.gated), model.hidden, memory, groups)
-    return _plus(up, linear(values, rows, model.hidden, width, memory, groups))
+    first = widths.first_matrix_width(width, model.gated)
+    return _plus(
+        linear(values, rows, first, model.hidden, memory, groups, kernel_share),
+        linear(values, rows, model.hidden, width, memory, groups, kernel_share),
+    )
 
 
 def _experts(values: Inputs, tokens: Array, memory: Array) -> Pass:
@@ -235,7 +256,7 @@ def _experts(values: Inputs, tokens: Array, memory: Array) -> Pass:
     held = sharding.held_experts(model.experts, plan.expert)
     rows = sharding.routed_rows(tokens, model.top_k, plan.expert_tensor, plan.tensor)
     width = sharding.share(model.expert_ffn, plan.expert_tensor)
-    routed = _block(values, sharding.share(rows, held), width, memory, held)
+    routed = _block(values, sharding.share(rows, held), width, memory, held, values.cluster.expert_share)
     shared = _block(values, tokens, sharding.share(model.shared_ffn, plan.tensor), memory)
     own_tokens = sharding.share(tokens, sharding.sequence_shards(plan.tensor, plan.sequence_parallel))
     router = linear(values, own_tokens, model.experts, model.hidden, memory)
@@ -253,9 +274,19 @@ def _elementwise(values: Inputs, tokens: Array, memory: Array) -> Pass:
     activation = elementwise.activation_traffic(mean_ffn_width(values), model.gated, size, plan.tensor)
     rotary = elementwise.rotary_traffic(model.heads, model.kv_heads, model.head_dim, size, plan.tensor, model.positions)
     shards = sharding.sequence_shards(plan.tensor, plan.sequence_parallel)
+    casts = elementwise.cast_traffic(
+        tokens,
+        model.hidden,
+        sharding.heads_width(model.heads, model.head_dim, plan.tensor),
+        sharding.share(mean_ffn_width(values), plan.tensor),
+        size,
+        values.workload.matmul_bytes,
+        plan.separate_casts,
+    )
 
     def one(weight: float, chains: float) -> Array:
-        nbytes = elementwise.elementwise_traffic(tokens, norms, residuals, activation, rotary, shards, weight, passes)
+        moved = elementwise.elementwise_traffic(tokens, norms, residuals, activation, rotary, shards, weight, passes)
+        nbytes = compose.summed(moved, casts)
         kernels = elementwise.elementwise_kernels(chains, passes)
         time: Array = compute.memory_bound_time(nbytes, memory, kernels, values.cluster.launch)
         return time
@@ -305,15 +336,27 @@ def _expert_communication(values: Inputs, net: Wires, tokens: Array) -> Pass:
     if not model.experts.any():
         return NOTHING
     local = topology.ranks_per_domain(plan.expert, plan.expert_tensor, values.cluster.domain)
+    latency = compose.chosen(topology.crosses(plan.expert, local), net.network_latency, net.link_latency)
     rows = sharding.routed_rows(tokens, model.top_k, 1.0, plan.tensor)
-    nbytes = traffic.residual_bytes(rows, model.hidden, values.workload.activation_bytes)
-    one = collectives.all_to_all_time(
-        nbytes,
+    every_copy = collectives.all_to_all_time(
+        traffic.residual_bytes(rows, model.hidden, values.workload.activation_bytes),
         plan.expert,
         local,
         net.inside,
         net.outside,
-        compose.chosen(topology.crosses(plan.expert, local), net.network_latency, net.link_latency),
+        latency,
     )
-    both = compose.repeated(one, 2.0)
+    own_rows = sharding.routed_rows(tokens, 1.0, 1.0, plan.tensor)
+    once_a_node = collectives.two_level_dispatch_time(
+        traffic.residual_bytes(own_rows, model.hidden, values.workload.activation_bytes),
+        model.top_k,
+        collectives.distinct_nodes(sharding.share(plan.expert, local), model.top_k),
+        plan.expert,
+        local,
+        net.inside,
+        net.outside,
+        latency,
+    )
+    one = compose.chosen(plan.two_level_dispatch, once_a_node, every_copy)
+    both = compose.repeated(overlap.share_exposed(one, plan.hidden_expert), 2.0)
     return Pass(both, both)

@@ -77,13 +77,33 @@ def _stage_time(values: Inputs, net: Wires, one: Layer, held: Held) -> StageTime
         compose.repeated(forward["step.compute.attention"], plan.recompute_selective),
     )
     terms["step.tensor"] = compose.summed(terms["step.tensor"], compose.repeated(one.tensor_recompute, layers))
+    terms["step.expert"] = compose.summed(
+        terms["step.expert"], compose.repeated(forward["step.expert"], plan.recompute_full)
+    )
     terms["step.compute.accumulation"] = _accumulation(values, held)
+    device = Pass(compose.summed(*forward.values()), compose.summed(*backward.values()))
+    waits = _host(values, device)
+    terms["step.host"] = compose.summed(
+        waits.forward, waits.backward, compose.repeated(waits.forward, plan.recompute_full)
+    )
     terms["step.pipeline"] = _sends(values, net, tokens)
     return StageTime(
         terms=terms,
-        forward=compose.summed(*forward.values()),
-        backward=compose.summed(*backward.values()),
+        forward=compose.summed(device.forward, waits.forward),
+        backward=compose.summed(device.backward, waits.backward),
         total=compose.summed(*terms.values()),
+    )
+
+
+def _host(values: Inputs, device: Pass) -> Pass:
+    """Time the device waits because the host starts kernels more slowly than they run."""
+    starts = compose.summed(
+        compose.repeated(values.cluster.host_time, stage_layers(values.stages)),
+        compose.repeated(values.cluster.host_time_experts, values.stages.moe_layers),
+    )
+    return Pass(
+        overlap.exposed_time(starts, device.forward, 1.0),
+        overlap.exposed_time(compose.repeated(starts, 2.0), device.backward, 1.0),
     )
 
 

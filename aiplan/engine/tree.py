@@ -26,6 +26,7 @@ TREE: dict[str, Branch] = {
         "s",
         (
             "step.compute",
+            "step.host",
             "step.tensor",
             "step.context",
             "step.expert",
@@ -57,6 +58,7 @@ TREE: dict[str, Branch] = {
     "step.compute.ends": Branch("Embedding, output head, loss", "s"),
     "step.compute.accumulation": Branch("Gradient accumulation", "s"),
     "step.compute.recompute": Branch("Recomputation", "s"),
+    "step.host": Branch("Waiting for the host to start kernels", "s"),
     "step.tensor": Branch("Tensor parallel communication", "s"),
     "step.context": Branch("Context parallel communication", "s"),
     "step.expert": Branch("Expert parallel communication", "s"),
@@ -67,8 +69,8 @@ TREE: dict[str, Branch] = {
         "s",
         ("step.data.gradients", "step.data.parameters", "step.data.embedding"),
     ),
-    "step.data.gradients": Branch("Gradient reduction", "s"),
-    "step.data.parameters": Branch("Parameter gathering", "s"),
+    "step.data.gradients": Branch("Beside the backward pass: gradients", "s"),
+    "step.data.parameters": Branch("Beside the forward pass: parameters", "s"),
     "step.data.embedding": Branch("Tied embedding gradients", "s"),
     "step.optimizer": Branch("Optimizer", "s"),
     "memory": Branch(

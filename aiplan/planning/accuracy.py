@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aiplan.planning import evidence
 from aiplan.planning.estimate import Estimate, estimate
+from aiplan.planning.intervals import scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from aiplan.planning.intervals import Interval
     from aiplan.scenario.load import Scenario
     from aiplan.scenario.runs import MeasuredRun
-
-SCALES = ((1, 8), (9, 64), (65, 512), (513, 4096), (4097, 10**9))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,22 @@ class Comparison:
         measured = self.run.scenario.file.measured if self.run.scenario else None
         return math.nan if measured is None or measured.memory is None else measured.memory
 
+    @property
+    def memory_error(self) -> float:
+        """Predicted over measured memory, less one."""
+        return math.nan if self.estimate is None else self.estimate["memory"] / self.measured_memory - 1.0
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 90 % interval of the step time from published runs of other sources."""
+        return None if self.estimate is None else self.estimate.interval("step", without=evidence.sources(self.run))
+
+    @property
+    def covered(self) -> bool | None:
+        """Whether the interval holds what was measured; None without an interval."""
+        found = self.interval
+        return None if found is None else found.low <= self.measured_step_time <= found.high
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -51,6 +69,63 @@ class Group:
     p90: float
     worst: float
     bias: float
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """All runs that were asked for, compared, and how they were chosen."""
+
+    comparisons: Sequence[Comparison]
+    files: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    grades: str = "AB"
+
+    @property
+    def counted(self) -> list[Comparison]:
+        """The runs that have a prediction."""
+        return [item for item in self.comparisons if item.estimate is not None]
+
+    def overall(self) -> Group | None:
+        """Return the errors over all runs, if there are any."""
+        counted = self.counted
+        return _group("all", "all runs", [item.error for item in counted]) if counted else None
+
+    def memory(self) -> Group | None:
+        """Return the errors of memory over the runs that published it."""
+        errors = [item.memory_error for item in self.counted if math.isfinite(item.memory_error)]
+        return _group("memory", "memory per accelerator", errors) if errors else None
+
+    def groups(self) -> dict[str, list[Group]]:
+        """Return the errors by every kind of group, the largest groups first."""
+        return {kind: self._by(kind, key) for kind, key in KEYS.items()}
+
+    def _by(self, kind: str, key: Callable[[MeasuredRun, Scenario], str]) -> list[Group]:
+        members: dict[str, list[float]] = {}
+        for item in self.counted:
+            if item.run.scenario is not None:
+                members.setdefault(key(item.run, item.run.scenario), []).append(item.error)
+        ordered = sorted(members.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+        return [_group(kind, name, errors) for name, errors in ordered]
+
+    def worst(self, count: int) -> list[Comparison]:
+        """Return the runs with the largest errors."""
+        return sorted(self.counted, key=lambda item: (-abs(item.error), item.run.ident))[:count]
+
+    def skipped(self) -> list[tuple[str, int]]:
+        """Return why runs do not count, and how many there are of each kind, the most first."""
+        found = Counter(item.problem for item in self.comparisons if item.estimate is None)
+        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    def assumed(self) -> list[tuple[str, int]]:
+        """Return what was taken for granted about runs that count, and for how many, the most first."""
+        found = Counter(text for item in self.counted for text in item.run.assumed)
+        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    def coverage(self) -> float:
+        """Return the share of runs whose measured step lies in the interval; NaN if none has one."""
+        covered = [item.covered for item in self.counted]
+        known = [found for found in covered if found is not None]
+        return sum(known) / len(known) if known else math.nan
 
 
 def measured_step_time(scenario: Scenario) -> float | None:
@@ -79,9 +154,16 @@ def compare_runs(runs: Iterable[MeasuredRun], grades: str = "AB") -> list[Compar
     return [
         Comparison(run, None, math.nan, reason)
         if reason or run.scenario is None
-        else Comparison(run, next(predictions), measured_step_time(run.scenario) or math.nan)
+        else _compared(run, next(predictions), measured_step_time(run.scenario) or math.nan)
         for run, reason in zip(listed, reasons, strict=True)
     ]
+
+
+def _compared(run: MeasuredRun, found: Estimate, measured: float) -> Comparison:
+    if math.isfinite(found["step"]):
+        return Comparison(run, found, measured)
+    unknown = "; ".join(item.problem for item in found.unknowns()) or "an input is out of all proportion"
+    return Comparison(run, None, math.nan, f"no step time predicted: {unknown}")
 
 
 def _left_out(run: MeasuredRun, grades: str) -> str:
@@ -94,41 +176,17 @@ def _left_out(run: MeasuredRun, grades: str) -> str:
     return "" if measured_step_time(run.scenario) else "no step time or tokens/s published"
 
 
-def groups(comparisons: Sequence[Comparison]) -> list[Group]:
-    """Summarise errors over all runs and by every kind of group, the largest groups first."""
-    counted = [item for item in comparisons if item.estimate is not None]
-    found = [_group("all", "all runs", counted)] if counted else []
-    for kind, key in KEYS.items():
-        members: dict[str, list[Comparison]] = {}
-        for item in counted:
-            if item.run.scenario is not None:
-                members.setdefault(key(item.run.scenario), []).append(item)
-        if kind == "source":
-            members = {}
-            for item in counted:
-                members.setdefault(item.run.source, []).append(item)
-        ordered = sorted(members.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-        found += [_group(kind, name, items) for name, items in ordered]
-    return found
-
-
-def _group(kind: str, name: str, items: Sequence[Comparison]) -> Group:
-    errors = np.array([item.error for item in items])
+def _group(kind: str, name: str, errors: Sequence[float]) -> Group:
     size = np.abs(errors)
     return Group(
         kind=kind,
         name=name,
-        count=len(items),
+        count=len(errors),
         median=float(np.median(size)),
         p90=float(np.quantile(size, 0.9)),
         worst=float(np.max(size)),
         bias=float(np.median(errors)),
     )
-
-
-def _scale(scenario: Scenario) -> str:
-    low, high = next(pair for pair in SCALES if pair[0] <= scenario.accelerators <= pair[1])
-    return f"{low} to {high}" if high < 10**9 else f"{low} and more"
 
 
 def _kind(scenario: Scenario) -> str:
@@ -147,12 +205,12 @@ def _kind(scenario: Scenario) -> str:
     return "+".join(parts) or "data parallel only"
 
 
-KEYS: dict[str, Callable[[Scenario], str]] = {
-    "accelerator": lambda scenario: scenario.accelerator.name,
-    "precision": lambda scenario: scenario.file.workload.precision,
-    "family": lambda scenario: "mixture of experts" if scenario.model.experts else "dense",
-    "accelerators": _scale,
-    "parallel kind": _kind,
-    "software": lambda scenario: scenario.file.software,
-    "source": lambda scenario: scenario.source,
+KEYS: dict[str, Callable[[MeasuredRun, Scenario], str]] = {
+    "accelerator": lambda _, scenario: scenario.accelerator.name,
+    "precision": lambda _, scenario: scenario.file.workload.precision,
+    "family": lambda _, scenario: evidence.family(scenario),
+    "accelerators": lambda _, scenario: scale_of(scenario.accelerators),
+    "parallel kind": lambda _, scenario: _kind(scenario),
+    "software": lambda _, scenario: scenario.file.software,
+    "source": lambda run, _: run.source,
 }

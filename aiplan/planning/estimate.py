@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.engine.evaluate import evaluate
 from aiplan.engine.inputs import SCALAR_NAMES, Inputs, inputs
 from aiplan.engine.tree import walk
+from aiplan.planning import evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aiplan.core.arrays import Array
+    from aiplan.planning.intervals import Interval
     from aiplan.scenario.load import Scenario
 
 
@@ -47,7 +49,7 @@ class Assumption(NamedTuple):
     @property
     def matters(self) -> bool:
         """Whether a reader should see it: a judgement with a reason, not the usual absence of something."""
-        return " " in self.why and not self.name.startswith("model.")
+        return len(self.why.split()) > 2 and not self.name.startswith("model.")
 
 
 class Unknown(NamedTuple):
@@ -85,6 +87,7 @@ CAUSES: dict[str, tuple[tuple[str, ...], str]] = {
         ("step.compute.elementwise", "step.compute.accumulation", "step.optimizer"),
         "fused kernels, sequence parallelism or a larger micro-batch",
     ),
+    "the host's pace of starting kernels": (("step.host",), "CUDA graphs, a compiler or a larger micro-batch"),
     "recomputation": (("step.compute.recompute",), "selective recomputation, if memory allows it"),
     "tensor parallel communication": (("step.tensor",), "a smaller tensor parallel size, or overlap"),
     "context parallel communication": (("step.context",), "a smaller context parallel size"),
@@ -189,6 +192,27 @@ class Estimate:
     def tokens_per_s(self) -> float:
         """Tokens per second of the whole job."""
         return self.terms["run.tokens_per_s_per_gpu"] * self.scenario.accelerators
+
+    def interval(self, name: str, without: frozenset[str] = frozenset()) -> Interval | None:
+        """Return the 90 % interval of the step or of what grows with it, from published runs that are alike.
+
+        Parameters
+        ----------
+        name : str
+            `step`, `run.time_to_train` or `run.cost`.
+        without : frozenset of str
+            Sources whose runs are no evidence.
+
+        Returns
+        -------
+        Interval or None
+            None if the value is unknown or there is no evidence.
+        """
+        value = self.terms[name]
+        found = evidence.published_interval(evidence.like(self.scenario), without)
+        if found is None or not math.isfinite(value):
+            return None
+        return found._replace(low=value * found.low, high=value * found.high)
 
     def given(self, name: str) -> float:
         """Return an input by its dotted name."""

@@ -12,6 +12,7 @@ NUMBER: dict[str, Any] = {"type": "number"}
 UNKNOWN: dict[str, Any] = {"type": ["number", "null"]}
 COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}
 TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
+INTERVAL: dict[str, Any] = {"type": ["array", "null"], "items": NUMBER, "minItems": 2, "maxItems": 2}
 
 SCALARS: dict[str, dict[str, Any]] = {
     "time_to_train_s": UNKNOWN,
@@ -68,6 +69,7 @@ def result_schema() -> dict[str, Any]:
             _document("estimate", _inputs(values=True), _estimate()),
             _document("compare", _list(_closed({"label": TEXT, "source": TEXT, "settings": TEXTS})), _compare()),
             _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
+            _document("accuracy", _closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
         ],
         "definitions": {
             "explanation": _explanation(),
@@ -135,6 +137,10 @@ def _estimate() -> dict[str, Any]:
     return _closed(
         SCALARS
         | {
+            "step_time_interval_s": INTERVAL,
+            "time_to_train_interval_s": INTERVAL,
+            "cost_interval_usd": INTERVAL,
+            "interval_evidence": {"type": ["string", "null"]},
             "bottleneck": _closed(cause | {"remedy": TEXT, "runner_up": _closed(cause)}),
             "step": {"$ref": "#/definitions/step"},
             "memory": {"$ref": "#/definitions/memory"},
@@ -159,6 +165,40 @@ def _compare() -> dict[str, Any]:
                     ]
                 }
             ),
+        }
+    )
+
+
+def _accuracy() -> dict[str, Any]:
+    errors = {"n": COUNT} | dict.fromkeys(("median_abs_error", "p90_abs_error", "bias", "worst_abs_error"), UNKNOWN)
+    groups = {"type": "object", "additionalProperties": _closed(errors)}
+    summary = errors | {
+        "memory": {"oneOf": [{"type": "null"}, _closed(errors)]},
+        "interval_nominal": NUMBER,
+        "interval_coverage": UNKNOWN,
+        "skipped": {"type": "object", "additionalProperties": COUNT},
+        "by_accelerator": groups,
+        "by_precision": groups,
+        "by_family": groups,
+        "by_accelerators": groups,
+        "by_parallel_kind": groups,
+        "by_software": groups,
+        "by_source": groups,
+    }
+    head = {"id": TEXT, "source": TEXT}
+    compared = {
+        "quality": TEXT,
+        "predicted_step_time_s": NUMBER,
+        "measured_step_time_s": NUMBER,
+        "error": NUMBER,
+        "interval": INTERVAL,
+        "predicted_memory_bytes_per_gpu": UNKNOWN,
+        "measured_memory_bytes_per_gpu": UNKNOWN,
+    }
+    return _closed(
+        {
+            "summary": _closed(summary),
+            "rows": _list({"oneOf": [_closed(head | compared), _closed(head | {"skipped": TEXT})]}),
         }
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from aiplan.units import quantity
+from aiplan.units import quantity, scale
 
 _NOT_DRAWABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>|]|:(?=[\w+-]+:)")
@@ -37,6 +37,14 @@ def change(relative: float | None) -> str:
         return ""
     text = quantity(relative, "%")
     return text if text.startswith("-") else f"+{text}"
+
+
+def span(low: float, high: float, unit: str) -> str:
+    """Return two ends of a range in one unit: "28.4 to 33.9 s", "$2.64M to $3.15M"."""
+    if unit == "USD":
+        return f"{quantity(low, unit)} to {quantity(high, unit)}"
+    symbol, (first, last) = scale([low, high], unit)
+    return f"{first} to {last} {symbol}"
 
 
 def joined(parts: list[str]) -> str:

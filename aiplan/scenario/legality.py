@@ -183,12 +183,14 @@ def _stages(model: Model, plan: Plan) -> Iterator[Fault]:
             f"e.g. {_even_split(model.layers, plan.pipeline)}",
         )
     elif split is None:
+        counted = model.layers + 2 * plan.count_embedding_as_layer
+        what = f"{model.layers} layers and two ends" if plan.count_embedding_as_layer else f"{model.layers} layers"
         yield Fault(
             "AIP305",
-            f"{model.layers} layers do not divide over {plan.pipeline} stages "
-            f"({model.layers} % {plan.pipeline} = {model.layers % plan.pipeline})",
+            f"{what} do not divide over {plan.pipeline} stages "
+            f"({counted} % {plan.pipeline} = {counted % plan.pipeline})",
             "plan.pipeline",
-            f"nearest: pipeline {nearest(plan.pipeline, divisors(model.layers))}; "
+            f"nearest: pipeline {nearest(plan.pipeline, divisors(counted))}; "
             f"or give stage_layers, e.g. {_even_split(model.layers, plan.pipeline)}",
         )
     if plan.interleave > 1 and plan.pipeline == 1:
@@ -219,6 +221,14 @@ def _sequence(workload: Workload, plan: Plan) -> Iterator[Fault]:
             "plan.context",
             f"nearest: context {nearest(plan.context, divisors(workload.sequence_length // 2 or 1))}",
         )
+    elif plan.sequence_parallel and workload.sequence_length // plan.context % plan.tensor:
+        yield Fault(
+            "AIP309",
+            f"sequence_length {workload.sequence_length} over context {plan.context} does not divide "
+            f"over tensor {plan.tensor}, as sequence_parallel needs",
+            "plan.sequence_parallel",
+            f"nearest: tensor {nearest(plan.tensor, divisors(workload.sequence_length // plan.context))}",
+        )
 
 
 def _experts(model: Model, plan: Plan, accelerators: int) -> Iterator[Fault]:
@@ -246,7 +256,7 @@ def _experts(model: Model, plan: Plan, accelerators: int) -> Iterator[Fault]:
             f"expert {plan.expert} x expert_tensor {plan.expert_tensor} does not divide "
             f"the {per_stage} accelerators of a stage",
             "plan.expert",
-            f"nearest: expert {nearest(plan.expert, divisors(per_stage))}",
+            _expert_hint(model.experts.count, plan, per_stage),
         )
     if model.experts.ffn % plan.expert_tensor:
         yield Fault(
@@ -255,6 +265,13 @@ def _experts(model: Model, plan: Plan, accelerators: int) -> Iterator[Fault]:
             "plan.expert_tensor",
             f"nearest: expert_tensor {nearest(plan.expert_tensor, divisors(model.experts.ffn))}",
         )
+
+
+def _expert_hint(experts: int, plan: Plan, per_stage: int) -> str:
+    if per_stage % plan.expert_tensor:
+        return f"nearest: expert_tensor {nearest(plan.expert_tensor, divisors(per_stage))}"
+    legal = [ranks for ranks in divisors(experts) if per_stage // plan.expert_tensor % ranks == 0]
+    return f"nearest: expert {nearest(plan.expert, legal)}"
 
 
 def _batch(workload: Workload, plan: Plan, data: int) -> Iterator[Fault]:

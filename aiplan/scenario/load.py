@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
-from aiplan.declare import Diagnostics, Mapping, build, set_value
+from aiplan.declare import Diagnostics, Mapping, Origins, build, set_value
 from aiplan.scenario import legality
 from aiplan.scenario.files import (
     LIBRARY,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from aiplan.catalog.load import Catalog
     from aiplan.catalog.records import Accelerator, Link, Network
-    from aiplan.declare import Node, Origins
+    from aiplan.declare import Node
     from aiplan.scenario.values import Value
 
 
@@ -341,9 +342,17 @@ def _software(file: ScenarioFile, tree: Node, diagnostics: Diagnostics) -> tuple
     place = _find_software(file.software, tree, diagnostics)
     if place is None:
         return None
-    origins: Origins = {}
-    preset = build(Software, read_place(place, diagnostics), diagnostics, "", origins)
-    return None if preset is None else (preset, origins)
+    return _preset(place)
+
+
+@cache
+def _preset(place: Place) -> tuple[Software, Origins]:
+    """Read a preset of the library, once for all scenarios that name it."""
+    found, origins = Diagnostics(), Origins()
+    preset = build(Software, read_place(place, found), found, "", origins)
+    if preset is None:
+        raise found.failure()
+    return preset, origins
 
 
 def _find_software(name: str, tree: Node, diagnostics: Diagnostics) -> Place | None:

@@ -64,6 +64,7 @@ class Overlap:
     parameters: bool | None = flag(doc="Parameter gathering beside the forward pass", default=None)
     tensor: bool | None = flag(doc="Tensor parallel communication beside its matmuls", default=None)
     pipeline: bool | None = flag(doc="Sends between stages beside computation", default=None)
+    expert: bool | None = flag(doc="Exchange of tokens between experts beside computation", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +97,7 @@ class Plan:
     gradient_precision: str | None = choice(
         ("fp32", "bf16"), doc="Data type gradients are kept and reduced in", default=None
     )
+    cuda_graphs: bool = flag(doc="Kernels of a whole step are started as one graph", default=False)
     overlap: Overlap = record(Overlap, doc="Which communication is hidden", default="empty")
 
 

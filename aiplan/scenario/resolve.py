@@ -24,12 +24,13 @@ OPTIMIZER_BYTES = {"adam": 8, "adam-bf16-states": 4, "adam-8bit": 2, "sgd": 0, "
 MASTER_BYTES = 4
 NORM_VECTORS = {"layernorm": 2, "rmsnorm": 1, "layernorm-no-bias": 1, "none": 0}
 
-# Defaults for accelerators on which no training runs were fitted. The share is that of the A100: what training
-# sustains (fitted) over the best matmul that was measured there.
-TRAINING_OVER_BEST_MATMUL = 0.85
+# Defaults for accelerators on which no training runs were fitted. The share of the best matmul that training sustains
+# is the median over those on which runs were fitted (A100 0.85, H100 0.81, GB200 0.70, B200 0.53).
+TRAINING_OVER_BEST_MATMUL = 0.75
 MATMUL_FRACTION = 0.6
-ATTENTION_FRACTION = 0.4
+ATTENTION_FRACTION = 0.3
 MEMORY_FRACTION = 0.7
+MATMUL_DEPTH = 0.0
 LINK_FRACTION = 0.8
 LINK_LATENCY = 3e-6
 NETWORK_FRACTION = 0.9
@@ -211,9 +212,7 @@ def _device(parts: Parts) -> dict[str, Value]:
         "accelerators": accelerators,
         "accelerators_per_node": from_file(node.accelerators, parts.node_origins, "accelerators"),
         "domain": _domain(parts),
-        "matmul_fraction": own(fitted.matmul_fraction, "fitted.matmul_fraction")
-        if fitted
-        else _matmul_fraction(device),
+        "matmul_fraction": _matmul_fraction(parts),
         "attention_fraction": own(fitted.attention_fraction, "fitted.attention_fraction")
         if fitted
         else default(ATTENTION_FRACTION, "usual for fused attention; no runs fitted on this accelerator"),
@@ -223,10 +222,24 @@ def _device(parts: Parts) -> dict[str, Value]:
         "memory_fraction": own(fitted.memory_fraction, "fitted.memory_fraction")
         if fitted
         else default(MEMORY_FRACTION, "as on the A100; no runs fitted on this accelerator"),
+        "matmul_depth": own(fitted.matmul_depth, "fitted.matmul_depth")
+        if fitted
+        else default(MATMUL_DEPTH, "as on the A100; no runs fitted on this accelerator"),
+        "kernel_share": from_file(parts.software.kernel_share, software, "kernel_share"),
+        "expert_share": from_file(parts.software.expert_share, software, "expert_share"),
+        "host_time": _host_time(parts, "host_time"),
+        "host_time_experts": _host_time(parts, "host_time_experts"),
         "launch": from_file(parts.software.launch, software, "launch"),
         "reserved_memory": from_file(parts.software.reserved_memory, software, "reserved_memory"),
         "fragmentation": from_file(parts.software.fragmentation, software, "fragmentation"),
     }
+
+
+def _host_time(parts: Parts, name: str) -> Value:
+    """Return the time the host takes to start the kernels of a layer; nothing once they are captured in a graph."""
+    if parts.file.plan.cuda_graphs:
+        return from_file(0.0, parts.origins, "plan.cuda_graphs")
+    return from_file(getattr(parts.software, name), parts.software_origins, name)
 
 
 def _domain(parts: Parts) -> Value:
@@ -237,12 +250,22 @@ def _domain(parts: Parts) -> Value:
     return from_file(node.scale_up.domain or node.accelerators, parts.node_origins, path)
 
 
-def _matmul_fraction(device: Accelerator) -> Value:
-    name = next((n for n in HALF_TYPES if device.achieved and n in device.achieved.matmul), None)
-    if name is None or device.achieved is None:
+def _matmul_fraction(parts: Parts) -> Value:
+    """Return the share of the peak that matmuls sustain: fitted, or from the best matmul measured, or assumed."""
+    device, precision = parts.accelerator, parts.file.workload.precision
+    dtype = PEAK_TYPE.get(precision, precision)
+    if device.fitted is not None:
+        narrow = device.fitted.matmul_fraction_by_type
+        path = f"fitted.matmul_fraction_by_type.{dtype}" if dtype in narrow else "fitted.matmul_fraction"
+        return from_file(narrow.get(dtype, device.fitted.matmul_fraction), parts.accelerator_origins, path)
+    best = device.achieved.matmul if device.achieved else {}
+    name = next((name for name in (dtype, *HALF_TYPES) if name in best), None)
+    if name is None:
         return assumed(MATMUL_FRACTION, "no runs fitted and no matmul measured on this accelerator")
-    share = TRAINING_OVER_BEST_MATMUL * device.achieved.matmul[name] / device.compute[name]
-    return default(share, f"{TRAINING_OVER_BEST_MATMUL} of the best {name} matmul measured, as on the A100")
+    share = TRAINING_OVER_BEST_MATMUL * best[name] / device.compute[name]
+    return default(
+        share, f"{TRAINING_OVER_BEST_MATMUL} of the best {name} matmul measured, the median of the fitted accelerators"
+    )
 
 
 def _links(parts: Parts) -> dict[str, Value]:
@@ -417,10 +440,12 @@ def _plan(parts: Parts) -> dict[str, Value]:
         "flash": Value(float(kernel == "flash"), kernel_origin),
         "score_passes": Value({"flash": 0.0, "fused-softmax": 1.0, "unfused": 3.0}[kernel], kernel_origin),
         "separate_accumulation": from_file(not preset.fused_accumulation, parts.software_origins, "fused_accumulation"),
+        "two_level_dispatch": from_file(preset.two_level_dispatch, parts.software_origins, "two_level_dispatch"),
+        "separate_casts": from_file(preset.separate_casts, parts.software_origins, "separate_casts"),
         "fused_elementwise": from_file(preset.fused_elementwise, parts.software_origins, "fused_elementwise"),
     }
     return values | {
-        f"hidden_{kind}": _hidden(parts, kind) for kind in ("gradients", "parameters", "tensor", "pipeline")
+        f"hidden_{kind}": _hidden(parts, kind) for kind in ("gradients", "parameters", "tensor", "pipeline", "expert")
     }
 
 

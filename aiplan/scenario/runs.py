@@ -13,14 +13,19 @@ from aiplan.scenario.load import resolve_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Sequence as Listed
 
     from aiplan.catalog.load import Catalog
     from aiplan.declare import Node
     from aiplan.scenario.load import Scenario
 
+    Settings = Listed[tuple[str, str, str]]
+
 PUBLISHED = "published"
 OWN_KEYS = ("base", "models", "rows")
 ROW_KEYS = ("id", "quality", "complete")
+FORM_ERRORS = "AIP1"
+"""Codes of a value that cannot be read, as against one that does not suit this run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +42,7 @@ class RunsFile:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """A run: its scenario, or why it has none."""
+    """A run: its scenario, or why it has none, and what was taken for granted about it."""
 
     ident: str
     source: str
@@ -45,6 +50,7 @@ class MeasuredRun:
     complete: bool
     scenario: Scenario | None
     problem: str = ""
+    assumed: tuple[str, ...] = ()
 
 
 def published_files() -> list[Place]:
@@ -55,13 +61,32 @@ def published_files() -> list[Place]:
     return [Place(f"{LIBRARY}/{PUBLISHED}/{name}.yaml", folder / f"{name}.yaml") for name in library_ids(PUBLISHED)]
 
 
-def load_runs(place: Place, catalog: Catalog, diagnostics: Diagnostics) -> Iterator[MeasuredRun]:
+def load_runs(
+    place: Place, catalog: Catalog, diagnostics: Diagnostics, settings: Settings = ()
+) -> Iterator[MeasuredRun]:
     """Yield the runs of a file.
 
     A row is a mapping of dotted paths to values that replace those of `base`. A row that cannot be planned is a run
     with a problem, not an error of the file; what is wrong with the file itself goes to `diagnostics`.
+
+    Parameters
+    ----------
+    place : Place
+        The file.
+    catalog : Catalog
+        Where ids are looked up.
+    diagnostics : Diagnostics
+        Takes what is wrong with the file, and settings that no run can take.
+    settings : sequence of tuple
+        Changes to every run: path, value text, option name.
     """
-    root = read_place(place, diagnostics)
+    yield from runs_of(read_place(place, diagnostics), place, catalog, diagnostics, settings)
+
+
+def runs_of(
+    root: Node, place: Place, catalog: Catalog, diagnostics: Diagnostics, settings: Settings = ()
+) -> Iterator[MeasuredRun]:
+    """Yield the runs of a file that has been read, as `load_runs` does."""
     if not isinstance(root, Mapping):
         diagnostics.error("AIP103", "a file of runs is a mapping with base and rows", root.mark)
         return
@@ -72,31 +97,73 @@ def load_runs(place: Place, catalog: Catalog, diagnostics: Diagnostics) -> Itera
         diagnostics.error("AIP106", "a file of runs has base: and rows:", root.mark)
         return
     shapes = {key.text: child for key, child in models.items} if isinstance(models, Mapping) else {}
+    base = Mapping([(key, _shape(key.text, child, shapes)) for key, child in base.items], base.mark)
     for row in rows.items:
         if isinstance(row, Mapping):
-            yield _run(row, base, shapes, place, catalog)
+            yield _run(row, base, shapes, place, catalog, diagnostics, settings)
         else:
             diagnostics.error("AIP103", "a row is a mapping of dotted paths to values", row.mark)
 
 
-def _run(row: Mapping, base: Mapping, shapes: dict[str, Node], place: Place, catalog: Catalog) -> MeasuredRun:
+def _run(
+    row: Mapping,
+    base: Mapping,
+    shapes: dict[str, Node],
+    place: Place,
+    catalog: Catalog,
+    diagnostics: Diagnostics,
+    settings: Settings,
+) -> MeasuredRun:
     own = {key.text: child for key, child in row.items if key.text in ROW_KEYS}
     found = Diagnostics()
     tree = base
     for key, child in row.items:
         if key.text in ROW_KEYS:
             continue
-        shape = shapes.get(child.text) if key.text == "model" and isinstance(child, Scalar) else None
-        tree = set_node(tree, key.text, child if shape is None else shape, key.mark, found)
-    scenario = resolve_tree(tree, place, catalog, found)
+        tree = set_node(tree, key.text, _shape(key.text, child, shapes), key.mark, found)
+    scenario = resolve_run(tree, place, catalog, found, diagnostics, settings)
     return MeasuredRun(
         ident=_text(own.get("id"), "unnamed"),
         source=place.path.stem,
         quality=_text(own.get("quality"), "B"),
         complete=_text(own.get("complete"), "yes") != "no",
         scenario=scenario,
-        problem="; ".join(item.problem for item in found.items),
+        problem="; ".join(item.problem for item in found.items if item.level == "error"),
     )
+
+
+def _shape(key: str, node: Node, shapes: dict[str, Node]) -> Node:
+    """Return the shape that a model of the file stands for; everything else as it is."""
+    return shapes.get(node.text, node) if key == "model" and isinstance(node, Scalar) else node
+
+
+def resolve_run(
+    tree: Node, place: Place, catalog: Catalog, found: Diagnostics, diagnostics: Diagnostics, settings: Settings
+) -> Scenario | None:
+    """Resolve one run; a setting that cannot be read is wrong for all of them, so an error of its own.
+
+    Parameters
+    ----------
+    tree : Node
+        Scenario of the run.
+    place : Place
+        Where it comes from.
+    catalog : Catalog
+        Where ids are looked up.
+    found : Diagnostics
+        Takes what is wrong with the run.
+    diagnostics : Diagnostics
+        Takes what is wrong with a setting, once.
+    settings : sequence of tuple
+        Changes: path, value text, option name.
+    """
+    scenario = resolve_tree(tree, place, catalog, found, settings)
+    for item in found.items:
+        of_setting = item.mark is not None and item.mark.is_option and item.code.startswith(FORM_ERRORS)
+        if of_setting and item not in diagnostics.items:
+            diagnostics.items.append(item)
+            diagnostics.sources.update(found.sources)
+    return scenario
 
 
 def _text(node: Node | None, default: str) -> str:

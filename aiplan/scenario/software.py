@@ -29,6 +29,7 @@ class OverlapDefaults:
     parameters: OverlapDefault = record(OverlapDefault, doc="Parameter gathering", default="empty")
     tensor: OverlapDefault = record(OverlapDefault, doc="Tensor parallel communication", default="empty")
     pipeline: OverlapDefault = record(OverlapDefault, doc="Sends between stages", default="empty")
+    expert: OverlapDefault = record(OverlapDefault, doc="Exchange of tokens between experts", default="empty")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,25 @@ class Software:
     dropout: bool = flag(doc="Dropout in the layers")
     fused_elementwise: bool = flag(doc="Chains of element-wise operations are one kernel")
     fused_accumulation: bool = flag(doc="The matmul that makes a weight gradient adds it up")
+    kernel_share: float = number(
+        doc="Share of what the accelerator sustains that the framework's kernels reach, gaps between them included",
+        default=1.0,
+        above=0,
+        maximum=1.5,
+    )
+    expert_share: float = number(
+        doc="Share of that rate that the grouped matmuls of experts keep", default=1.0, above=0, maximum=1
+    )
+    host_time: float = quantity(
+        "time", doc="Time the host takes to start the kernels of one layer, one way", default=0.0, minimum=0
+    )
+    host_time_experts: float = quantity(
+        "time", doc="Time more that a layer with experts takes the host, one way", default=0.0, minimum=0
+    )
+    two_level_dispatch: bool = flag(doc="A token goes to each node once, and from there to its experts", default=False)
+    separate_casts: float = number(
+        doc="Share of the casts to a narrower type that are kernels of their own", default=1.0, minimum=0
+    )
     launch: float = quantity("time", doc="Start of a kernel that nothing hides", minimum=0)
     reserved_memory: float = quantity("data", doc="Context, libraries and communication buffers", minimum=0)
     fragmentation: float = quantity("fraction", doc="Share of activations lost in the allocator", minimum=0, maximum=1)

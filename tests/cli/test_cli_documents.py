@@ -132,7 +132,8 @@ def test_unknown_is_null_with_a_warning(document):
     content = document("estimate", "unknowns.yaml")
     nulls = {key for key, value in content["result"].items() if value is None}
     run = {"steps", "time_to_train_s", "cost_usd", "energy_j", "energy_kwh", "carbon_kg"}
-    assert nulls == run | {"price_usd_per_gpu_hour"}
+    intervals = {"time_to_train_interval_s", "cost_interval_usd"}
+    assert nulls == run | intervals | {"price_usd_per_gpu_hour"}
     told = {key for warning in content["warnings"] for key in warning["results"]}
     assert told == run - {"energy_kwh"}
     assert [warning["code"] for warning in content["warnings"]] == ["AIP106", "AIP203", "AIP203"]

@@ -178,7 +178,7 @@ IMPROVEMENTS = {
 
 @pytest.mark.parametrize("fields", IMPROVEMENTS.values(), ids=IMPROVEMENTS.keys())
 @quick
-@given(plan=trees(deepest_zero=2), factor=st.floats(1.0, 100.0))
+@given(plan=trees(deepest_zero=3), factor=st.floats(1.0, 100.0))
 def test_better_hardware_is_never_slower(fields, plan, factor):
     values = columns([resolved(plan)])
     better = {name: getattr(values.cluster, name) * factor for name in fields}
@@ -189,7 +189,7 @@ def test_better_hardware_is_never_slower(fields, plan, factor):
 
 
 @quick
-@given(trees(deepest_zero=2), st.floats(1.0, 100.0))
+@given(trees(deepest_zero=3), st.floats(1.0, 100.0))
 def test_latency_and_oversubscription_are_never_faster(plan, factor):
     values = columns([resolved(plan)])
     worse = {

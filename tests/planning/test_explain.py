@@ -144,7 +144,7 @@ def test_a_sum_shows_parts_that_add_up(gpt3):
         total += part.value
     assert step.call == "compose.summed"
     assert total == step.value
-    assert [part.name for part in step.arguments][:2] == ["step.compute", "step.tensor"]
+    assert [part.name for part in step.arguments][:2] == ["step.compute", "step.host"]
 
 
 def test_the_message_of_tensor_parallelism_is_the_residual_stream(gpt3):

@@ -31,12 +31,16 @@ KEYS = {
 def document(answer: Answer) -> str:
     """Return the answer as a JSON document `aiplan.estimate/1`."""
     estimate = answer.estimate
-    result = scalars(estimate) | {
-        "bottleneck": _bottleneck(estimate),
-        "step": branch(estimate, "step", "step", "value_s"),
-        "memory": branch(estimate, "memory", "memory", "value_bytes"),
-        "ways_out": [_way(way) for way in answer.ways],
-    }
+    result = (
+        scalars(estimate)
+        | intervals(estimate)
+        | {
+            "bottleneck": _bottleneck(estimate),
+            "step": branch(estimate, "step", "step", "value_s"),
+            "memory": branch(estimate, "memory", "memory", "value_bytes"),
+            "ways_out": [_way(way) for way in answer.ways],
+        }
+    )
     if estimate.scenario.file.measured is not None:
         result |= {
             "measured": _measured(estimate),
@@ -72,6 +76,22 @@ def scalars(estimate: Estimate) -> dict[str, Any]:
         "gpus": estimate.scenario.accelerators,
         "data_parallel": estimate.scenario.data,
     }
+
+
+INTERVALS = {
+    "step": "step_time_interval_s",
+    "run.time_to_train": "time_to_train_interval_s",
+    "run.cost": "cost_interval_usd",
+}
+"""Terms with a 90 % interval and their keys in the document."""
+
+
+def intervals(estimate: Estimate) -> dict[str, Any]:
+    """Return the 90 % intervals, and the published runs that they come from."""
+    found = {key: estimate.interval(name) for name, key in INTERVALS.items()}
+    step = found["step_time_interval_s"]
+    ends = {key: None if item is None else [item.low, item.high] for key, item in found.items()}
+    return ends | {"interval_evidence": None if step is None else step.evidence}
 
 
 def inputs(estimate: Estimate) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from aiplan.report.facts import BAD, GOOD, Fact
-from aiplan.report.text import change, joined, number, percent
+from aiplan.report.text import change, joined, number, percent, span
 from aiplan.units import duration, quantity, scale
 
 if TYPE_CHECKING:
@@ -54,15 +54,16 @@ def answer(estimate: Estimate) -> list[Fact]:
     counted = f"{estimate.convention} convention: {CONVENTIONS[estimate.convention]}"
     rent = estimate.given("cluster.price")
     price = "" if math.isnan(rent) else f"at {quantity(rent, 'USD/s')} per GPU"
+    cost = "; ".join(filter(None, (_likely(estimate, "run.cost", "USD"), price)))
     return [
         Fact("time to train", duration(terms["run.time_to_train"]), _remark(estimate)),
-        Fact("step time", _starred(estimate, "step", quantity(terms["step"], "s"))),
+        Fact("step time", _starred(estimate, "step", quantity(terms["step"], "s")), _evidence(estimate)),
         Fact("throughput", number(estimate.tokens_per_s, "tokens/s"), f"{per_gpu} per GPU"),
         Fact("model FLOPs", f"{rate} per GPU", counted),
         Fact("MFU", percent(estimate.mfu), f"of {peak} dense {dtype} per GPU, same convention"),
         Fact("HFU", percent(estimate.hfu), "with the full attention square and recomputation"),
         _memory(estimate),
-        Fact("cost", _starred(estimate, "run.cost", quantity(terms["run.cost"], "USD")), price),
+        Fact("cost", _starred(estimate, "run.cost", quantity(terms["run.cost"], "USD")), cost),
         Fact("energy", _starred(estimate, "run.energy", quantity(terms["run.energy"], "J"))),
         Fact("carbon", _starred(estimate, "run.carbon", quantity(terms["run.carbon"], "kg"))),
     ]
@@ -146,7 +147,18 @@ def _plan(estimate: Estimate) -> str:
 
 def _remark(estimate: Estimate) -> str:
     steps = estimate["run.steps"]
-    return GOODPUT if math.isnan(steps) else f"{steps:,.0f} steps; {GOODPUT}"
+    known = "" if math.isnan(steps) else f"{steps:,.0f} steps"
+    return "; ".join(filter(None, (_likely(estimate, "run.time_to_train", "s"), known, GOODPUT)))
+
+
+def _likely(estimate: Estimate, name: str, unit: str) -> str:
+    found = estimate.interval(name)
+    return "" if found is None else f"90 %: {span(found.low, found.high, unit)}"
+
+
+def _evidence(estimate: Estimate) -> str:
+    found = estimate.interval("step")
+    return "" if found is None else f"{_likely(estimate, 'step', 's')}, from {found.evidence}"
 
 
 def _memory(estimate: Estimate) -> Fact:

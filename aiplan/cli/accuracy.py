@@ -1,0 +1,99 @@
+"""`aiplan accuracy`: predicted against measured, for the published runs or for one's own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from aiplan.cli.complete import run_files
+from aiplan.cli.options import (
+    CatalogOption,
+    Format,
+    FormatOption,
+    NoColorOption,
+    OutputOption,
+    QuietOption,
+    SetOption,
+    VerboseOption,
+    WidthOption,
+)
+
+SHORT = "Predicted against measured, for published runs or your own."
+HELP = """Predict measured runs, and show how far the predictions are off: in all, by group, and the worst.
+
+Without a PATH: the published runs that came with the program. A PATH is a YAML file of runs, a folder of such files,
+a CSV table with a run in each row, or - for standard input. A run that cannot be predicted is left out, and the reason
+is shown.
+
+\b
+Examples:
+  aiplan accuracy
+  aiplan accuracy my-runs.csv --format json -o errors.json
+  aiplan accuracy --grades A --html accuracy.html
+"""
+GRADES = "ABC"
+
+
+def accuracy(  # noqa: PLR0917  what can be asked on the command line, one by one
+    path: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PATH]...",
+            help="Files or folders of runs, or CSV tables; - for standard input.",
+            autocompletion=run_files,
+            show_default=False,
+        ),
+    ] = None,
+    grades: Annotated[
+        str, typer.Option("--grades", metavar="LETTERS", help="Grades of runs that count, of A, B and C.")
+    ] = "AB",
+    worst: Annotated[int, typer.Option("--worst", metavar="N", min=0, help="How many of the worst runs to show.")] = 10,
+    svg: Annotated[
+        str | None, typer.Option("--svg", metavar="FILE", help="Write a scatter plot of all runs as SVG too.")
+    ] = None,
+    html: Annotated[
+        str | None, typer.Option("--html", metavar="FILE", help="Write a page with plot and tables too.")
+    ] = None,
+    settings: SetOption = None,
+    form: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+    catalog: CatalogOption = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    no_color: NoColorOption = False,
+    width: WidthOption = None,
+) -> None:
+    """Run the command."""
+    if not grades or set(grades) - set(GRADES):
+        raise typer.BadParameter(f"'{grades}' is not made of the letters {', '.join(GRADES)}", param_hint="--grades")
+    if path and path.count("-") > 1:
+        raise typer.BadParameter("standard input can be read once only")
+    from aiplan.cli.session import Session, source_of
+    from aiplan.declare import Diagnostics
+    from aiplan.planning.accuracy import Accuracy, compare_runs
+    from aiplan.planning.run_files import measured_runs
+    from aiplan.planning.variants import Loaded, assignments
+    from aiplan.report.accuracy import render
+    from aiplan.report.accuracy.scatter import page, plot
+
+    session = Session(
+        form=form,
+        output=output,
+        overlays=tuple(catalog or ()),
+        quiet=quiet,
+        verbose=verbose,
+        no_color=no_color,
+        width=width,
+    )
+    changes = assignments(settings or ())
+    diagnostics = Diagnostics()
+    runs = measured_runs([source_of(text) for text in path or ()], session.catalog(), diagnostics, changes)
+    diagnostics.raise_if_errors()
+    session.warn(Loaded(None, diagnostics))
+    answer = Accuracy(compare_runs(runs, grades), tuple(path or ()), tuple(settings or ()), grades)
+    if svg:
+        Session(output=svg, quiet=quiet).emit(lambda _: plot(answer))
+    if html:
+        Session(output=html, quiet=quiet).emit(lambda _: page(answer, worst))
+    session.emit(lambda look: render(answer, worst, form, look))

@@ -1,0 +1,142 @@
+"""Measured runs from wherever they are kept: files of runs, CSV tables, folders, standard input, the library."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aiplan.adapters.runs_csv import is_table, read_runs, unused_columns
+from aiplan.declare import Diagnostics, InputError, Mapping, read
+from aiplan.planning.variants import STDIN, Source
+from aiplan.scenario.files import Place, find_in_library
+from aiplan.scenario.runs import PUBLISHED, MeasuredRun, published_files, resolve_run, runs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from aiplan.adapters.runs_csv import Run
+    from aiplan.catalog.load import Catalog
+    from aiplan.declare import Node
+    from aiplan.planning.variants import Setting
+
+YAML = (".yaml", ".yml")
+KEYS = {"base", "rows"}
+HINT = "a file of runs has base: and rows:; a CSV table has columns such as accelerator, n_gpus, layers and seq_len"
+
+
+def measured_runs(
+    sources: Sequence[Source], catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting] = ()
+) -> list[MeasuredRun]:
+    """Read runs; without a source, the published ones that came with the program.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        Files of runs, CSV tables, folders of files of runs, names of published files, or text from a pipe.
+    catalog : Catalog
+        Where ids are looked up.
+    diagnostics : Diagnostics
+        Takes what is wrong with the files and the settings, and warnings about them.
+    settings : sequence of tuple
+        Changes to every run: path, value text, option name.
+    """
+    texts = [text for source in sources for text in _texts(source, diagnostics)] if sources else _library()
+    return [run for place, text in texts for run in _runs(place, text, catalog, diagnostics, settings)]
+
+
+def _library() -> list[tuple[Place, bytes]]:
+    return [(place, place.path.read_bytes()) for place in published_files()]
+
+
+def _texts(source: Source, diagnostics: Diagnostics) -> Iterator[tuple[Place, bytes]]:
+    """Yield the files that an argument means, with what they hold."""
+    if source.piped is not None:
+        yield Place(STDIN, Path("stdin")), source.piped
+        return
+    path = Path(source.text)
+    published = find_in_library(PUBLISHED, source.text)
+    if published is not None and not path.exists():
+        path, name = published.path, published.name
+    else:
+        name = source.text
+    if not path.is_dir():
+        yield from _text(Place(name, path), diagnostics)
+        return
+    files = sorted(item for item in path.iterdir() if item.suffix in YAML)
+    if not files:
+        diagnostics.error("AIP113", f"no file of runs in '{name}'", hint="a folder is searched for YAML files of runs")
+    for item in files:
+        yield from _text(Place(str(item), item), diagnostics)
+
+
+def _text(place: Place, diagnostics: Diagnostics) -> Iterator[tuple[Place, bytes]]:
+    try:
+        yield place, place.path.read_bytes()
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or "it is no path"
+        diagnostics.error("AIP113", f"cannot read '{place.name}': {reason}", hint="give a file or folder of runs")
+
+
+def _runs(
+    place: Place, text: bytes, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting]
+) -> Iterator[MeasuredRun]:
+    """Yield the runs of a text, whatever its form."""
+    table = text.decode("utf-8-sig", errors="replace")
+    if is_table(table):
+        yield from _table(place, table, catalog, diagnostics, settings)
+        return
+    root = _tree(place, text, diagnostics)
+    if isinstance(root, Mapping) and {key.text for key, _ in root.items} >= KEYS:
+        yield from runs_of(root, place, catalog, diagnostics, settings)
+    elif root is not None:
+        _refuse(place, diagnostics)
+
+
+def _tree(place: Place, text: bytes, diagnostics: Diagnostics) -> Node | None:
+    """Return a YAML file as a tree; other files that are not YAML are refused as what they are not."""
+    found, root = Diagnostics(), None
+    try:
+        root = read(text, place.name, found)
+    except InputError as failure:
+        if place.path.suffix not in YAML:
+            _refuse(place, diagnostics)
+            return None
+        found = Diagnostics(list(failure.diagnostics), failure.sources)
+    diagnostics.items += found.items
+    diagnostics.sources.update(found.sources)
+    return root
+
+
+def _refuse(place: Place, diagnostics: Diagnostics) -> None:
+    problem = f"'{place.name}' is neither a file of runs nor a table of them"
+    diagnostics.error("AIP113", problem, hint=HINT)
+
+
+def _table(
+    place: Place, text: str, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting]
+) -> Iterator[MeasuredRun]:
+    unused = unused_columns(text)
+    if unused:
+        diagnostics.warning("AIP104", f"columns of '{place.name}' that mean nothing here: {', '.join(unused)}")
+    for run in read_runs(StringIO(text, newline=""), place.name):
+        yield _planned(run, place, catalog, diagnostics, settings)
+
+
+def _planned(
+    run: Run, place: Place, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting]
+) -> MeasuredRun:
+    found = Diagnostics()
+    scenario = None
+    if run.scenario is not None:
+        scenario = resolve_run(run.scenario, place, catalog, found, diagnostics, settings)
+    problems = (*run.problems, *(item.problem for item in found.items if item.level == "error"))
+    return MeasuredRun(
+        ident=run.ident,
+        source=run.cell("source_title") or place.path.stem,
+        quality=run.cell("quality") or "B",
+        complete=run.cell("complete") != "no",
+        scenario=scenario,
+        problem="; ".join(problems),
+        assumed=run.assumed,
+    )

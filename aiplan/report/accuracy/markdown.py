@@ -1,0 +1,55 @@
+"""Predicted against measured as Markdown: the whole first, details folded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aiplan.report.accuracy import wording
+from aiplan.report.records import markdown_table
+from aiplan.report.text import markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from aiplan.planning.accuracy import Accuracy
+
+NUMBERS = range(1, 6)
+
+
+def page(answer: Accuracy, worst: int) -> str:
+    """Return predictions beside measurements as Markdown."""
+    return "\n".join(_parts(answer, worst))
+
+
+def _parts(answer: Accuracy, worst: int) -> Iterator[str]:
+    yield f"**{wording.count(answer)}**\n"
+    yield from (f"- {line}" for line in wording.summary(answer))
+    yield ""
+    if answer.counted:
+        for kind, groups in answer.groups().items():
+            yield _table((kind, *wording.HEADINGS), [(group.name, *wording.cells(group)) for group in groups])
+        memory = answer.memory()
+        if memory is not None:
+            yield _table(("memory", *wording.HEADINGS), [("where published", *wording.cells(memory))])
+        yield f"{wording.KEY[0].upper()}{wording.KEY[1:]}.\n"
+    rows = wording.worst(answer.worst(worst))
+    if rows:
+        yield _folded("The largest errors", markdown_table(wording.WORST_HEADINGS, _safe(rows), right=(1, 2, 3)))
+    for title, found in (
+        ("Left out", wording.skipped(answer)),
+        ("Not stated, so taken as follows", wording.assumed(answer)),
+    ):
+        if found:
+            yield _folded(title, markdown_table(("runs", ""), _safe(found), right=(0,)))
+
+
+def _table(header: tuple[str, ...], rows: Sequence[Sequence[str]]) -> str:
+    return markdown_table(header, _safe(rows), right=NUMBERS)
+
+
+def _safe(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    return [[markdown(cell) for cell in row] for row in rows]
+
+
+def _folded(title: str, body: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{body}\n</details>\n"

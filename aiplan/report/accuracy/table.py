@@ -1,0 +1,77 @@
+"""Predicted against measured, for people: the whole, groups, memory, the worst runs, what is left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.padding import Padding
+from rich.text import Text
+
+from aiplan.report.accuracy import wording
+from aiplan.report.console import draw
+from aiplan.report.facts import BOLD, DIM
+from aiplan.report.grid import columns, lines
+from aiplan.report.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from aiplan.planning.accuracy import Accuracy
+    from aiplan.report.console import Look
+
+NUMBERS = range(1, 6)
+
+
+def table(answer: Accuracy, worst: int, look: Look) -> str:
+    """Return predictions beside measurements as text."""
+    return draw(look, *_blocks(answer, worst, look))
+
+
+def _blocks(answer: Accuracy, worst: int, look: Look) -> Iterator[RenderableType]:
+    yield Text(wording.count(answer), BOLD)
+    yield from (Text(line) for line in wording.summary(answer))
+    if answer.counted:
+        yield ""
+        yield _listing("error of the step time", wording.HEADINGS, _groups(answer), look)
+        yield Text(wording.KEY, DIM)
+    rows = wording.worst(answer.worst(worst))
+    if rows:
+        yield ""
+        yield Text("The largest errors", BOLD)
+        yield _listing("  run", wording.WORST_HEADINGS[1:], [(f"  {name}", *cells) for name, *cells in rows], look)
+    yield from _counted("Left out", wording.skipped(answer))
+    yield from _counted("Not stated, so taken as follows", wording.assumed(answer))
+
+
+def _listing(label: str, headings: Sequence[str], rows: Sequence[Sequence[str]], look: Look) -> RenderableType:
+    """Return a table, or where there is no room, each row as a name with a sentence below."""
+    if not look.narrow:
+        return columns((label, *headings), rows, right=NUMBERS, fold=(0,))
+    parts: list[RenderableType] = []
+    for name, *cells in rows:
+        parts.append(Text(clean(name), BOLD if any(cells) else DIM))
+        if any(cells):
+            sentence = ", ".join(map(" ".join, zip(headings, cells, strict=True)))
+            parts.append(Padding(Text(sentence), (0, 0, 0, 4)))
+    return Group(*parts)
+
+
+def _groups(answer: Accuracy) -> list[Sequence[str]]:
+    rows: list[Sequence[str]] = []
+    for kind, groups in answer.groups().items():
+        rows += [(kind, "", "", "", "", ""), *((f"  {group.name}", *wording.cells(group)) for group in groups)]
+    memory = answer.memory()
+    if memory is not None:
+        rows += [("memory, where published", *wording.cells(memory))]
+    return rows
+
+
+def _counted(title: str, rows: list[tuple[str, str]]) -> Iterator[RenderableType]:
+    if rows:
+        width = max(len(count) for count, _ in rows)
+        yield ""
+        yield Text(title, BOLD)
+        yield lines([(f"  {count:>{width}}", text) for count, text in rows])

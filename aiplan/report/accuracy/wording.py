@@ -1,0 +1,73 @@
+"""The words and cells of an accuracy report, for table, Markdown and page alike."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from aiplan.report.text import change, percent, span
+from aiplan.units import quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aiplan.planning.accuracy import Accuracy, Comparison, Group
+
+HEADINGS = ("runs", "median", "p90", "worst", "bias")
+KEY = "median, p90 and worst of the absolute error of the step time; bias is the median of the error with its sign"
+WORST_HEADINGS = ("run", "measured", "predicted", "error", "90 % interval")
+
+
+def cells(group: Group) -> tuple[str, ...]:
+    """Return count and errors of a group."""
+    return (f"{group.count:,}", *map(percent, (group.median, group.p90, group.worst)), change(group.bias))
+
+
+def count(answer: Accuracy) -> str:
+    """Return how many runs are compared."""
+    return f"{len(answer.counted):,} of {len(answer.comparisons):,} runs compared"
+
+
+def summary(answer: Accuracy) -> list[str]:
+    """Return the overall errors, and how often the interval from other sources holds what was measured."""
+    found, share = answer.overall(), answer.coverage()
+    lines = [] if found is None else [f"error of the step time: {errors(found)}"]
+    if not math.isnan(share):
+        lines.append(f"{percent(share)} of the runs lie in the 90 % interval that other sources give")
+    return lines
+
+
+def errors(group: Group) -> str:
+    """Return the errors of a group as part of a sentence."""
+    parts = zip(HEADINGS[1:], cells(group)[1:], strict=True)
+    return ", ".join(f"{name} {cell}" for name, cell in parts)
+
+
+def worst(items: Sequence[Comparison]) -> list[tuple[str, ...]]:
+    """Return the cells of the runs with the largest errors."""
+    return [
+        (
+            item.run.ident if item.run.ident.startswith(item.run.source) else f"{item.run.ident} ({item.run.source})",
+            quantity(item.measured_step_time, "s"),
+            quantity(item.estimate["step"], "s"),
+            change(item.error),
+            _interval(item),
+        )
+        for item in items
+        if item.estimate is not None
+    ]
+
+
+def skipped(answer: Accuracy) -> list[tuple[str, str]]:
+    """Return how many runs are left out, and why."""
+    return [(f"{count:,}", reason) for reason, count in answer.skipped()]
+
+
+def assumed(answer: Accuracy) -> list[tuple[str, str]]:
+    """Return what was taken for granted, and for how many runs."""
+    return [(f"{count:,}", text) for text, count in answer.assumed()]
+
+
+def _interval(item: Comparison) -> str:
+    found = item.interval
+    return "" if found is None else span(found.low, found.high, "s")

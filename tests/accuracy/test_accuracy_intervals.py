@@ -1,0 +1,206 @@
+"""Intervals from residuals, against a second implementation, and against runs that were left out."""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aiplan.planning import evidence
+from aiplan.planning.intervals import (
+    Like,
+    coverage,
+    fitted_stretch,
+    generation,
+    interval,
+    residuals,
+    scale_of,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+LIKE = Like("A100", "dense", "1 to 8")
+RATIOS = st.floats(0.2, 5.0)
+ROWS = st.lists(
+    st.tuples(
+        st.just("x"),
+        st.sampled_from("abcd"),
+        st.builds(
+            Like,
+            st.sampled_from(["A100", "H100"]),
+            st.sampled_from(["dense", "mixture of experts"]),
+            st.sampled_from(["1 to 8", "9 to 64"]),
+        ),
+        RATIOS,
+    ),
+    max_size=90,
+)
+
+
+def quantile(values, share):
+    """Value that `share` of n + 1 equally likely gaps lie below, on a line between neighbours."""
+    ordered = sorted(values)
+    place = min(max(share * (len(ordered) + 1), 1), len(ordered))
+    below = math.floor(place)
+    above = min(below + 1, len(ordered))
+    return ordered[below - 1] + (place - below) * (ordered[above - 1] - ordered[below - 1])
+
+
+def step_by_step(rows, like, stretch=1.0):
+    """Low, high and how many runs, with lists and loops."""
+    like_runs = [
+        ([row for row in rows if row[2] == like], 20),
+        ([row for row in rows if row[2][:2] == like[:2]], 20),
+        ([row for row in rows if row[2].accelerator == like.accelerator], 8),
+        (rows, 8),
+    ]
+    for chosen, least in like_runs:
+        if len(chosen) >= least:
+            logs = [-math.log(row[3]) for row in chosen]
+            low, middle, high = (quantile(logs, share) for share in (0.05, 0.5, 0.95))
+            ends = (middle + stretch * (low - middle), middle + stretch * (high - middle))
+            return math.exp(ends[0]), math.exp(ends[1]), len(chosen)
+    return None
+
+
+def stretch_step_by_step(rows):
+    needed = []
+    for ident, source, like, ratio in rows:
+        rest = [row for row in rows if row[1] != source]
+        found = step_by_step(rest, like)
+        if found is None:
+            continue
+        low, high, count = found
+        log = -math.log(ratio)
+        pools = (
+            [row for row in rest if row[2] == like],
+            [row for row in rest if row[2][:2] == like[:2]],
+            [row for row in rest if row[2].accelerator == like.accelerator],
+            rest,
+        )
+        pool = next(p for p, least in zip(pools, (20, 20, 8, 8), strict=True) if len(p) >= least)
+        assert (len(pool), ident) == (count, "x")
+        middle = quantile([-math.log(row[3]) for row in pool], 0.5)
+        end = middle - math.log(low) if log < middle else math.log(high) - middle
+        needed.append(abs(log - middle) / max(end, 1e-12))
+    if not needed:
+        return 1.0
+    ordered, place = sorted(needed), 0.9 * (len(needed) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return max(1.0, ordered[below] + (place - below) * (ordered[above] - ordered[below]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows=ROWS, stretch=st.floats(1.0, 3.0))
+def test_against_a_second_implementation(rows, stretch):
+    found, expected = interval(residuals(rows, stretch), LIKE), step_by_step(rows, LIKE, stretch)
+    if expected is None:
+        assert found is None
+    else:
+        assert (found.low, found.high) == pytest.approx(expected[:2], rel=1e-9)
+        assert f"{expected[2]} runs" in found.evidence
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=ROWS)
+def test_the_stretch_against_a_second_implementation(rows):
+    spread = [(*row[:3], row[3] * (1 + 1e-6 * index)) for index, row in enumerate(rows)]
+    assert fitted_stretch(residuals(spread)) == pytest.approx(stretch_step_by_step(spread), rel=1e-6)
+
+
+@given(ratios=st.lists(RATIOS, min_size=20, max_size=40), factor=st.floats(0.1, 10.0), seed=st.randoms())
+def test_a_common_factor_moves_both_ends_and_order_does_not_matter(ratios, factor, seed):
+    plain = interval(residuals(("x", "a", LIKE, ratio) for ratio in ratios), LIKE)
+    shuffled = sorted(ratios, key=lambda _: seed.random())
+    moved = interval(residuals(("x", "a", LIKE, ratio * factor) for ratio in shuffled), LIKE)
+    assert (moved.low * factor, moved.high * factor) == pytest.approx((plain.low, plain.high))
+    assert plain.low <= plain.high
+
+
+@pytest.mark.parametrize(
+    ("like", "other", "level", "words"),
+    [
+        (20, 0, "scale", "20 runs on A100, dense, 1 to 8 accelerators"),
+        (19, 5, "family", "24 runs on A100, dense"),
+        (15, 0, "accelerator", "15 runs on A100"),
+        (8, 0, "accelerator", "8 runs on A100"),
+        (7, 0, "all", "all 37 runs; no like run published"),
+    ],
+)
+def test_the_most_alike_that_are_enough(like, other, level, words):
+    rows = [("x", "a", LIKE, 1.0 + 0.01 * index) for index in range(like)]
+    rows += [("x", "a", LIKE._replace(scale="9 to 64"), 1.0 + 0.01 * index) for index in range(other)]
+    rows += [("x", "b", Like("H100", "dense", "1 to 8"), 2.0)] * 30
+    found = interval(residuals(rows), LIKE)
+    assert (found.level, found.evidence) == (level, words)
+    # measured over predicted: none of the A100 runs was slower than predicted
+    assert (found.low >= 1 / 1.2) == (level != "all")
+    assert interval(residuals(rows[:7]), LIKE) is None
+
+
+def test_sources_that_agree_need_no_stretch_and_are_covered():
+    random = np.random.default_rng(7)
+    rows = [("x", f"s{index % 20}", LIKE, float(ratio)) for index, ratio in enumerate(random.lognormal(0, 0.1, 2000))]
+    table = residuals(rows)
+    assert fitted_stretch(table) == pytest.approx(1.0, abs=0.05)
+    share, count = coverage(table)
+    assert count == 2000
+    assert share == pytest.approx(0.9, abs=0.015)
+
+
+def test_sources_that_differ_are_covered_thanks_to_the_stretch():
+    random = np.random.default_rng(8)
+    biases = random.normal(0, 0.2, 30)
+    rows = [
+        ("x", f"s{source}", LIKE, math.exp(bias + random.normal(0, 0.05)))
+        for source, bias in enumerate(biases)
+        for _ in range(30)
+    ]
+    assert coverage(residuals(rows))[0] == pytest.approx(0.9, abs=0.06)
+
+
+def test_the_interval_of_published_runs_covers_sources_it_has_not_seen(record_property):
+    """Nominal: 90 %."""
+    share, count = coverage(evidence.published())
+    record_property("coverage", share)
+    assert count > 900
+    assert 0.80 <= share <= 0.97
+
+
+def test_the_table_of_residuals_is_what_is_predicted_today():
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "docs" / "residuals.py"), "--check"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stderr}run: python docs/residuals.py"
+
+
+def test_names_of_generations_and_scales():
+    names = {
+        "a100-sxm-40gb": "A100",
+        "a100-pcie-80gb": "A100",
+        "h100-sxm": "H100",
+        "gb200": "GB200",
+        "tpu-v5p": "TPU v5p",
+        "ascend-910b1": "ASCEND 910b1",
+        "mi300x": "MI300X",
+    }
+    assert {ident: generation(ident) for ident in names} == names
+    assert [scale_of(count) for count in (1, 8, 9, 512, 513, 4097, 10**6)] == [
+        "1 to 8",
+        "1 to 8",
+        "9 to 64",
+        "65 to 512",
+        "513 to 4,096",
+        "4,097 and more",
+        "4,097 and more",
+    ]
