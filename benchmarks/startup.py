@@ -46,6 +46,7 @@ def main() -> None:
         times = [(seconds(ours, environment), seconds(yardstick, environment)) for _ in range(runs)]
         ratios = [a / b for a, b in times]
         print(f"{name}: ratio {median(ratios):.2f} (min {min(ratios):.2f}, max {max(ratios):.2f}, n {runs})")
+        middle, yardstick_middle = median(a for a, _ in times), median(b for _, b in times)
         print(f"  target at most {target:.1f}; medians {middle:.3f} s against {yardstick_middle:.3f} s")
 
 

@@ -426,7 +426,7 @@ def _plan(parts: Parts) -> dict[str, Value]:
     data = total / (plan.tensor * plan.pipeline * plan.context)
     values = {
         "tensor": own(plan.tensor, "tensor"),
-        "sequence_parallel": split if plan.tensor > 1 else derived(0, "tensor is 1"),
+        "sequence_parallel": split if _splits_sequence(parts) else derived(0, "the sequence is not split over tensor"),
         "pipeline": own(plan.pipeline, "pipeline"),
         "interleave": own(plan.interleave, "interleave"),
         "context": own(plan.context, "context"),
@@ -447,6 +447,12 @@ def _plan(parts: Parts) -> dict[str, Value]:
     return values | {
         f"hidden_{kind}": _hidden(parts, kind) for kind in ("gradients", "parameters", "tensor", "pipeline", "expert")
     }
+
+
+def _splits_sequence(parts: Parts) -> bool:
+    """Whether norms and residuals can be split over tensor parallel ranks at all."""
+    plan, sequence = parts.file.plan, parts.file.workload.sequence_length
+    return plan.tensor > 1 and sequence // plan.context % plan.tensor == 0
 
 
 def _hidden(parts: Parts, kind: str) -> Value:

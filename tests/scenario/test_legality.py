@@ -267,6 +267,8 @@ def divides(model, work, plan, gpus):
         return False
     if plan.sequence_parallel and plan.tensor == 1:
         return False
+    if plan.sequence_parallel and work.sequence_length % plan.context == 0:
+        remainders.append(work.sequence_length // plan.context % plan.tensor)
     return not any(remainders)
 
 
