@@ -1,4 +1,3 @@
-# ruff: noqa: RUF009 - a declaration is the default of its field
 """Declarations at work: records, defaults, origins, every kind of fault, and the schema and docs beside them."""
 
 import json
