@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aiplan.declare import Mark, Node
     from aiplan.declare.fields import AnySpec
 
-_INDEX = re.compile(r"\[(\d+)\]")
+_INDEX = r"\[(\d+)\]"
 
 
 class Leaf(NamedTuple):
@@ -59,7 +59,7 @@ def _below(path: str, spec: AnySpec, value: Any) -> Iterator[Leaf]:
 
 def plain(path: str) -> str:
     """Return a dotted name without list indexes: `prices.per_hour`."""
-    return _INDEX.sub("", path)
+    return re.sub(_INDEX, "", path)
 
 
 def under(path: str, name: str) -> bool:
@@ -102,7 +102,7 @@ def field_names(record_class: type, prefix: str = "") -> Iterator[str]:
 def locate(tree: Node, path: str) -> Mark:
     """Return where a dotted name stands in a tree; if it does not, where the nearest part of it does."""
     mark = tree.mark
-    for step in filter(None, _INDEX.sub(r".\1", path).split(".")):
+    for step in filter(None, re.sub(_INDEX, r".\1", path).split(".")):
         match tree:
             case Mapping(items):
                 entry = next(((key, child) for key, child in items if key.text == step), None)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from aiplan.catalog.folders import data_folder
 from aiplan.catalog.leaves import locate
@@ -22,8 +21,7 @@ E = TypeVar("E", bound=Entry)
 FOLDER = "hardware_catalog"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """An entry, where its values stand, the files it was read from, and what they say when merged."""
 
     entry: Entry
@@ -36,7 +34,6 @@ class Found:
         return locate(self.tree, path)
 
 
-@dataclass(slots=True)
 class Catalog:
     """The catalog that came with the program, with overlay folders on top, the last one winning.
 
@@ -44,8 +41,9 @@ class Catalog:
     keys it gives.
     """
 
-    overlays: Sequence[Path] = ()
-    _found: dict[tuple[str, str], Found] = field(default_factory=dict)
+    def __init__(self, overlays: Sequence[Path] = ()) -> None:
+        self.overlays = overlays
+        self._found: dict[tuple[str, str], Found] = {}
 
     def folders(self) -> list[tuple[str, Path]]:
         """Return name and place of every layer, the lowest first."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from aiplan.declare import (
+    Declared,
     choice,
     flag,
     integer,
@@ -23,20 +22,18 @@ DTYPES = ("fp64", "fp64_tensor", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "
 ID_PATTERN = r"[a-z0-9][a-z0-9.\-]{0,99}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Declared):
     """What every entry of the catalog says about itself."""
 
     name: str = text(doc="Name people know it by")
     released: int | None = integer(doc="Year of release", default=None, minimum=1990, maximum=2100)
     verified: bool = flag(doc="Whether the headline numbers were read in the sources")
-    unverified: tuple[str, ...] = listing(text(doc="Field path"), doc="Fields not read in a source")
+    unverified: tuple[str, ...] = listing(text(doc="Field path"), doc="Fields not read in a source", default=())
     notes: str | None = text(doc="What a reader should know", default=None)
-    sources: tuple[str, ...] = listing(text(doc="Address"), doc="Public addresses of the facts")
+    sources: tuple[str, ...] = listing(text(doc="Address"), doc="Public addresses of the facts", default=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
+class Price(Declared):
     """One dated price."""
 
     provider: str = text(doc="Who asks this price")
@@ -53,16 +50,14 @@ class Price:
     notes: str | None = text(doc="What a reader should know", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PriceRange:
+class PriceRange(Declared):
     """Lowest and highest hourly price seen."""
 
     per_hour: tuple[float, float] = quantity_range("money rate", doc="Lowest and highest price per hour", above=0)
     as_of: str = text(doc="Date of the prices")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PurchasePrice:
+class PurchasePrice(Declared):
     """What buying one costs."""
 
     range: tuple[float, float] | None = quantity_range("money", doc="Lowest and highest price", default=None, above=0)
@@ -71,8 +66,7 @@ class PurchasePrice:
     verified: bool = flag(doc="Whether the price was read in a source", default=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class Memory(Declared):
     """Device memory."""
 
     label: str = text(doc="Size on the label; a name, not a number to compute with")
@@ -81,16 +75,14 @@ class Memory:
     type: str | None = text(doc="Kind of memory", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkUse:
+class LinkUse(Declared):
     """Links of one kind that leave a device."""
 
     link: str = text(doc="Id of a link", pattern=ID_PATTERN)
     count: int = integer(doc="How many leave the device", default=1, minimum=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AchievedCompute:
+class AchievedCompute(Declared):
     """What single kernels reach."""
 
     matmul: dict[str, float] = mapping(
@@ -102,8 +94,7 @@ class AchievedCompute:
     source: str | None = text(doc="Public address", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FittedCompute:
+class FittedCompute(Declared):
     """What training runs reach, and on which runs that was fitted."""
 
     matmul_fraction: float = number(
@@ -118,7 +109,6 @@ class FittedCompute:
     fitted_on: str = text(doc="Runs it was fitted on")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Accelerator(Entry):
     """A GPU, NPU or TPU."""
 
@@ -153,11 +143,10 @@ class Accelerator(Entry):
     devices: int = integer(doc="Devices that software sees in one product", default=1, minimum=1)
     purchase_price: PurchasePrice | None = record(PurchasePrice, doc="What buying one costs", default=None)
     price_range: PriceRange | None = record(PriceRange, doc="Hourly price, lowest and highest", default=None)
-    prices: tuple[Price, ...] = records(Price, doc="Dated hourly prices per accelerator")
+    prices: tuple[Price, ...] = records(Price, doc="Dated hourly prices per accelerator", default=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AchievedLink:
+class AchievedLink(Declared):
     """What transfers reach on a link or a port."""
 
     bandwidth_one_way: float = quantity("data rate", doc="One way, per link or port", above=0)
@@ -165,7 +154,6 @@ class AchievedLink:
     source: str | None = text(doc="Public address", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Link(Entry):
     """A link inside a node or rack, or a cable."""
 
@@ -201,7 +189,6 @@ class Link(Entry):
     reach: float | None = quantity("length", doc="Longest cable", default=None, above=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Network(Entry):
     """A network between nodes: one port of it."""
 
@@ -237,16 +224,14 @@ class Network(Entry):
     ports_per_node: int | None = integer(doc="Ports in the node it comes with", default=None, minimum=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ports:
+class Ports(Declared):
     """Network ports of one kind."""
 
     network: str = text(doc="Id of a network", pattern=ID_PATTERN)
     count: int = integer(doc="Ports", minimum=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherPorts:
+class OtherPorts(Declared):
     """Ports for storage and management."""
 
     bandwidth_one_way: float = quantity("data rate", doc="One way, per port", above=0)
@@ -254,8 +239,7 @@ class OtherPorts:
     role: str | None = text(doc="What for", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleUp:
+class ScaleUp(Declared):
     """How the accelerators of a node, or rack, are wired."""
 
     topology: str = choice(
@@ -269,8 +253,7 @@ class ScaleUp:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalStorage:
+class LocalStorage(Declared):
     """Drives inside a node."""
 
     drives: int | None = integer(doc="Drives", default=None, minimum=1)
@@ -280,7 +263,6 @@ class LocalStorage:
     write: float | None = quantity("data rate", doc="All drives together", default=None, above=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Node(Entry):
     """A server, a cloud instance or a rack."""
 
@@ -290,8 +272,8 @@ class Node(Entry):
     accelerators: int = integer(doc="Accelerators in the node", minimum=1)
     cpu: str | None = text(doc="Host processors", default=None)
     memory: float | None = quantity("data", doc="Host memory", default=None, above=0)
-    nics: tuple[Ports, ...] = records(Ports, doc="Network ports for accelerator traffic")
-    other_nics: tuple[OtherPorts, ...] = records(OtherPorts, doc="Ports for storage and management")
+    nics: tuple[Ports, ...] = records(Ports, doc="Network ports for accelerator traffic", default=())
+    other_nics: tuple[OtherPorts, ...] = records(OtherPorts, doc="Ports for storage and management", default=())
     scale_up: ScaleUp = record(ScaleUp, doc="Wiring of the accelerators")
     local_storage: LocalStorage | None = record(LocalStorage, doc="Drives inside", default=None)
     power: float | None = quantity("power", doc="Most that the node draws", default=None, above=0)
@@ -299,18 +281,16 @@ class Node(Entry):
         "power", doc="All-in draw per accelerator, with its share of node and network", default=None, above=0
     )
     purchase_price: PurchasePrice | None = record(PurchasePrice, doc="What buying one costs", default=None)
-    per_hour: tuple[Price, ...] = records(Price, doc="Dated hourly prices of the whole node")
+    per_hour: tuple[Price, ...] = records(Price, doc="Dated hourly prices of the whole node", default=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SwitchPower:
+class SwitchPower(Declared):
     """What a switch draws."""
 
     typical: float | None = quantity("power", doc="Typical", default=None, above=0)
     max: float | None = quantity("power", doc="Most", default=None, above=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Switch(Entry):
     """A network switch."""
 
@@ -323,7 +303,6 @@ class Switch(Entry):
     purchase_price: PurchasePrice | None = record(PurchasePrice, doc="What buying one costs", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Region(Entry):
     """A country or a cloud region: electricity and carbon."""
 
@@ -335,8 +314,7 @@ class Region(Entry):
     as_of: str | None = text(doc="Date of the figures", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageTier:
+class StorageTier(Declared):
     """One size or speed that a storage system is sold in."""
 
     name: str = text(doc="Name of the tier")
@@ -348,15 +326,13 @@ class StorageTier:
     notes: str | None = text(doc="What a reader should know", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestRate:
+class RequestRate(Declared):
     """Requests per second."""
 
     read: float | None = quantity("rate", doc="Reads", default=None, above=0)
     write: float | None = quantity("rate", doc="Writes", default=None, above=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Storage(Entry):
     """A drive, a storage system or a storage service."""
 
@@ -394,7 +370,7 @@ class Storage(Entry):
     per_connection: float | None = quantity("data rate", doc="Most over one connection", default=None, above=0)
     servers: int | None = integer(doc="Storage servers", default=None, minimum=1)
     price_per_capacity: float | None = quantity("storage price", doc="Price of capacity", default=None, minimum=0)
-    tiers: tuple[StorageTier, ...] = records(StorageTier, doc="Tiers it is sold in")
+    tiers: tuple[StorageTier, ...] = records(StorageTier, doc="Tiers it is sold in", default=())
     power: float | None = quantity("power", doc="What it draws", default=None, above=0)
 
 

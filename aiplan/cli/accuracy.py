@@ -1,7 +1,5 @@
 """`aiplan accuracy`: predicted against measured, for the published runs or for one's own."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

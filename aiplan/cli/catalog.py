@@ -1,7 +1,5 @@
 """`aiplan catalog`: what the hardware catalog holds, and whether it is sound."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

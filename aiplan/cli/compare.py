@@ -1,7 +1,5 @@
 """`aiplan compare`: several scenarios, or variants of one, side by side."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`aiplan estimate`: one scenario, one answer."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

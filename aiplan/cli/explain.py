@@ -1,7 +1,5 @@
 """`aiplan explain`: why a number is what it is."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -3,20 +3,16 @@
 0 yes, 1 answered and the answer is no, 2 could not answer, 70 a bug, 130 interrupted, 141 the reader closed the pipe.
 """
 
-from __future__ import annotations
-
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
 from aiplan import __version__
 from aiplan.cli import accuracy, catalog, compare, estimate, explain, schema
 from aiplan.report.console import PipeClosed, quiet_exit, write
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NAME = "aiplan"
 NOT_ANSWERED, BUG, INTERRUPTED, PIPE_CLOSED = 2, 70, 130, 141

@@ -1,4 +1,8 @@
-"""The options that several commands share: one name and one meaning everywhere."""
+"""The options that several commands share: one name and one meaning everywhere.
+
+The files of the commands do without `from __future__ import annotations`: typer reads the annotations of every command
+whenever the program starts, and as text each one would have to be compiled for that.
+"""
 
 from __future__ import annotations
 

@@ -1,13 +1,11 @@
 """`aiplan schema`: JSON Schemas of what goes in and of what comes out."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from aiplan.cli.options import OutputOption, QuietOption  # noqa: TC001  typer reads them at run time
+from aiplan.cli.options import OutputOption, QuietOption
 
 SHORT = "JSON Schemas of files and results."
 HELP = """Print the JSON Schema of a kind of file, for editors, or of the JSON results.

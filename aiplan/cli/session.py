@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.declare import Diagnostics, render
 from aiplan.report.console import look_of, write, write_file
@@ -24,8 +23,7 @@ STANDARD = "-"
 PROJECT_CATALOG = Path("hardware_catalog")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Session(NamedTuple):
     """One run of a command."""
 
     form: str = "table"

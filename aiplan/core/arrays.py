@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Numeric: TypeAlias = Any
 """A float, an int or an array of them; closed forms broadcast over all of them."""
 
-Array: TypeAlias = NDArray[np.float64]
+Array: TypeAlias = "NDArray[np.float64]"
 """What the engine hands around: float64, shape (plans, 1) or (plans, stages)."""
 
-StageIndex: TypeAlias = NDArray[np.intp]
+StageIndex: TypeAlias = "NDArray[np.intp]"
 """Column of a pipeline stage, shape (plans, 1)."""

@@ -11,6 +11,7 @@ from aiplan.declare.diagnostics import Diagnostic, Diagnostics, InputError, Mark
 from aiplan.declare.docs import DocRow, rows
 from aiplan.declare.fields import (
     REQUIRED,
+    Declared,
     choice,
     declared,
     either,
@@ -33,6 +34,7 @@ __all__ = [
     "CODES",
     "REQUIRED",
     "Code",
+    "Declared",
     "Diagnostic",
     "Diagnostics",
     "DocRow",

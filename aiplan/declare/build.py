@@ -43,8 +43,8 @@ _FORMS: dict[type, tuple[type, ...]] = {
     Flag: (bool,),
 }
 _TRUTH_WORDS = {"y": "true", "yes": "true", "on": "true", "n": "false", "no": "false", "off": "false"}
-_LIKE_A_QUANTITY = re.compile(r"\s*[-+.$0-9]")
-_PLAIN_NUMBER = re.compile(r"[-+]?[0-9.]+")
+_LIKE_A_QUANTITY = r"\s*[-+.$0-9]"
+_PLAIN_NUMBER = r"[-+]?[0-9.]+"
 
 
 class Origin(NamedTuple):
@@ -85,7 +85,7 @@ def build(
     Parameters
     ----------
     record_class : type
-        A dataclass whose fields are declared with the functions of `fields`.
+        A class over `Declared`, its fields made by the functions of `fields`.
     node : Node
         What was read.
     diagnostics : Diagnostics
@@ -296,7 +296,9 @@ class _Builder:
             hint = f"remove the quotes: {node.text}"
         elif bare != node.text and isinstance(resolve(bare), int | float):
             hint = f"write {bare}"
-        elif _PLAIN_NUMBER.fullmatch(node.text) and digits != node.text and isinstance(resolve(digits), int | float):
+        elif (
+            re.fullmatch(_PLAIN_NUMBER, node.text) and digits != node.text and isinstance(resolve(digits), int | float)
+        ):
             code, hint = "AIP109", f"write {digits}"
         self._error(code, f"'{node.text}' is not a number", node.mark, site, hint)
 
@@ -352,7 +354,7 @@ def _takes(spec: AnySpec, node: Node) -> bool:
     if isinstance(spec, Choice):
         return node.text in spec.options
     if isinstance(spec, Quantity | QuantityRange):
-        return _LIKE_A_QUANTITY.match(node.text) is not None
+        return re.match(_LIKE_A_QUANTITY, node.text) is not None
     return type(node.value) in _FORMS[type(spec)]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from aiplan.declare.codes import CODES
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 Level = Literal["error", "warning"]
 
-_NOT_DRAWABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
+_NOT_DRAWABLE = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]"
 _FRAME_WIDTH = 120
 _FRAME_LEAD = 60
 _OPTION_PREFIX = "--"
@@ -39,8 +38,7 @@ class Mark(NamedTuple):
         return self.file if self.is_option else f"{self.file}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One finding about an input."""
 
     code: str
@@ -51,12 +49,12 @@ class Diagnostic:
     hint: str | None = None
 
 
-@dataclass(slots=True)
 class Diagnostics:
     """Collects findings and the texts they point into, so that all of them are shown in one go."""
 
-    items: list[Diagnostic] = field(default_factory=list)
-    sources: dict[str, str] = field(default_factory=dict)
+    def __init__(self, items: Iterable[Diagnostic] = (), sources: Mapping[str, str] | None = None) -> None:
+        self.items = list(items)
+        self.sources = dict(sources or {})
 
     def error(
         self,
@@ -176,7 +174,7 @@ def _frame(line: str, mark: Mark, gutter: str) -> list[str]:
 
 def _drawable(text: str) -> str:
     """Text in which every character takes one place on the line and none can steer a terminal."""
-    return _NOT_DRAWABLE.sub(lambda match: " " if match[0] == "\t" else "\N{REPLACEMENT CHARACTER}", text)
+    return re.sub(_NOT_DRAWABLE, lambda match: " " if match[0] == "\t" else "\N{REPLACEMENT CHARACTER}", text)
 
 
 def _count(items: list[Diagnostic]) -> str:

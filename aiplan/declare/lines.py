@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
-_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_BREAKS = str.maketrans(dict.fromkeys("\r\x85\u2028\u2029", "\n"))
 
 
 def split_lines(text: str) -> list[str]:
     """Lines of a text without their breaks."""
-    return _LINE_BREAK.split(text)
+    return text.replace("\r\n", "\n").translate(_BREAKS).split("\n")

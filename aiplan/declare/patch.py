@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 MAX_VALUES = 10_000
 
-_SEGMENT = re.compile(r"([^.\[\]=\s]+)((?:\[[0-9]{1,6}\])*)")
-_INDEX = re.compile(r"\[([0-9]+)\]")
+_SEGMENT = r"([^.\[\]=\s]+)((?:\[[0-9]{1,6}\])*)"
+_INDEX = r"\[([0-9]+)\]"
 _NUMBER = r"[-+]?[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,2})?"
-_RANGE = re.compile(
+_RANGE = (
     rf"(?P<start>{_NUMBER})(?P<start_unit>\s*[^\d\s.:][^.:]*?)?\s*\.\.\s*"
     rf"(?P<stop>{_NUMBER})(?P<stop_unit>\s*[^\d\s.:][^.:]*?)?"
     rf"\s*:\s*(?P<kind>[x+])\s*(?P<step>{_NUMBER})(?P<step_unit>\s*[^\d\s.:][^.:]*?)?"
 )
-_LOOKS_LIKE_RANGE = re.compile(r"[-+]?[0-9][^'\"\[{]*\.\.")
+_LOOKS_LIKE_RANGE = r"[-+]?[0-9][^'\"\[{]*\.\."
 _OPENING, _CLOSING, _QUOTES = "[{", "]}", "'\""
 
 _SET_HINT = "write e.g. '--set cluster.nodes=256'"
@@ -158,12 +158,12 @@ def _steps(path: str, source: str) -> list[_Step]:
     start = source.index(" ") + 1
     steps: list[_Step] = []
     for segment in path.split("."):
-        match = _SEGMENT.fullmatch(segment)
+        match = re.fullmatch(_SEGMENT, segment)
         if match is None:
             return []
         upto = f"{steps[-1].upto}.{match[1]}" if steps else match[1]
         steps.append(_Step(match[1], Mark(source, 1, start + 1, start + 1 + len(match[1])), upto))
-        for index in _INDEX.finditer(match[2]):
+        for index in re.finditer(_INDEX, match[2]):
             upto += index[0]
             first = start + len(match[1]) + index.start() + 1
             steps.append(_Step(int(index[1]), Mark(source, 1, first, first + len(index[0])), upto))
@@ -245,9 +245,9 @@ def _split(text: str) -> list[str]:
 def _expand(item: str, source: str) -> list[str]:
     """Return the texts of the values that one part of a variation means."""
     at = source.index(item, source.index("=")) - source.index(" ") - 1
-    match = _RANGE.fullmatch(item)
+    match = re.fullmatch(_RANGE, item)
     if match is None:
-        if _LOOKS_LIKE_RANGE.match(item):
+        if re.match(_LOOKS_LIKE_RANGE, item):
             _refuse(source, f"'{item}' is not a range with a step", at, _VARY_HINT)
         return [item]
     from decimal import Decimal  # noqa: PLC0415 - only a range needs exact steps

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from aiplan.declare.diagnostics import Diagnostics, Mark
 from aiplan.declare.syntax import explain_syntax_error, find_unreadable
@@ -39,8 +38,7 @@ _INTEGER = re.compile(rf"[-+]?{_DIGITS}")
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9_]")
 
 
-@dataclass(slots=True)
-class Scalar:
+class Scalar(NamedTuple):
     """A single value: typed (`value`), as written (`text`), and whether it was written in quotes."""
 
     value: str | int | float | bool | None
@@ -49,16 +47,14 @@ class Scalar:
     mark: Mark
 
 
-@dataclass(slots=True)
-class Sequence:
+class Sequence(NamedTuple):
     """A list of nodes."""
 
     items: list[Node]
     mark: Mark
 
 
-@dataclass(slots=True)
-class Mapping:
+class Mapping(NamedTuple):
     """Keys and values in the order written; no key appears twice."""
 
     items: list[tuple[Scalar, Node]]

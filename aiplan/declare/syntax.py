@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from aiplan.declare.lines import split_lines
 
-_CONFLICT = re.compile(r"^(?:(?:<{7}|>{7}|\|{7})(?:\s.*)?|={7})$")
-_TAB_INDENT = re.compile(r"^ *\t\s*\S")
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+_CONFLICT = r"^(?:(?:<{7}|>{7}|\|{7})(?:\s.*)?|={7})$"
+_CONFLICT_SIGNS = ("<", ">", "|", "=")
+_TAB_INDENT = r"^ *\t\s*\S"
+_UNPRINTABLE = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]"
 
 
 class Fault(NamedTuple):
@@ -90,7 +91,8 @@ _WORDING: tuple[tuple[str, str, str, bool], ...] = (
 def find_unreadable(text: str) -> Fault | None:
     """Return what no YAML reader should be asked to read: control characters or an unfinished merge."""
     lines = split_lines(text)
-    bad = _UNPRINTABLE.search(text)
+    # Most texts are printable throughout, which is known without the expression, slow to compile.
+    bad = None if all(line.isprintable() for line in lines) else re.search(_UNPRINTABLE, text)
     if bad is not None:
         before = split_lines(text[: bad.start()])
         return Fault(
@@ -100,7 +102,7 @@ def find_unreadable(text: str) -> Fault | None:
             len(before[-1]),
             "the file may not be text, or may not be saved as UTF-8",
         )
-    marked = [number for number, line in enumerate(lines) if _CONFLICT.match(line)]
+    marked = [number for number, line in enumerate(lines) if line[:1] in _CONFLICT_SIGNS and re.match(_CONFLICT, line)]
     if marked:
         others = ", ".join(str(number + 1) for number in marked[1:])
         return Fault(
@@ -122,7 +124,7 @@ def explain_syntax_error(text: str, problem: Any) -> Fault:
         return Fault("AIP101", f"not valid YAML: {told}", 0, 0)
     line, column = _inside(lines, at.line, at.column)
     in_brackets = told.startswith("did not find expected ','")  # where a tab is plain white space
-    if _TAB_INDENT.match(lines[line]) and not in_brackets:
+    if re.match(_TAB_INDENT, lines[line]) and not in_brackets:
         return Fault("AIP111", "a tab is used for indentation", line, lines[line].index("\t"), "indent with spaces")
     for wording, ours, hint, show_beginning in _WORDING:
         if told == wording:

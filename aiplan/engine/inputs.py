@@ -6,19 +6,26 @@ Every field is a float64 array of shape (plans, 1), in SI units; a flag is 0 or 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from inspect import get_annotations
+from typing import TYPE_CHECKING, Any, dataclass_transform
 
 import numpy as np
-
-from aiplan.core.arrays import Array  # noqa: TC001  read at run time by `fields`
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from aiplan.core.arrays import Array
 
-@dataclass(frozen=True, slots=True)
-class ModelInputs:
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class _Named:
+    """Holds what a class below it annotates. A dataclass would compile methods for each when the program starts."""
+
+    def __init__(self, **values: Any) -> None:
+        vars(self).update((name, values[name]) for name in get_annotations(type(self)))
+
+
+class ModelInputs(_Named):
     """Shape of the network."""
 
     layers: Array
@@ -61,8 +68,7 @@ class ModelInputs:
     mtp_layers: Array
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadInputs:
+class WorkloadInputs(_Named):
     """What is trained, and the bytes its data types take."""
 
     tokens: Array
@@ -76,8 +82,7 @@ class WorkloadInputs:
     dropout: Array
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterInputs:
+class ClusterInputs(_Named):
     """What it runs on: rates per accelerator, one way."""
 
     accelerators: Array
@@ -114,8 +119,7 @@ class ClusterInputs:
     price: Array
 
 
-@dataclass(frozen=True, slots=True)
-class PlanInputs:
+class PlanInputs(_Named):
     """The parallel layout."""
 
     tensor: Array
@@ -143,8 +147,7 @@ class PlanInputs:
     two_level_dispatch: Array
 
 
-@dataclass(frozen=True, slots=True)
-class StageInputs:
+class StageInputs(_Named):
     """Pipeline stages that differ: shape (plans, stages)."""
 
     index: Array
@@ -155,8 +158,7 @@ class StageInputs:
     copies: Array
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(_Named):
     """All inputs of a batch of plans."""
 
     model: ModelInputs
@@ -167,10 +169,9 @@ class Inputs:
 
     def named(self) -> Iterator[tuple[str, Array]]:
         """Yield every column with its dotted name."""
-        for group in fields(self):
-            record = getattr(self, group.name)
-            for field in fields(record):
-                yield f"{group.name}.{field.name}", getattr(record, field.name)
+        for group, record in vars(self).items():
+            for name, column in vars(record).items():
+                yield f"{group}.{name}", column
 
 
 SCALAR_GROUPS = {
@@ -179,8 +180,8 @@ SCALAR_GROUPS = {
     "cluster": ClusterInputs,
     "plan": PlanInputs,
 }
-SCALAR_NAMES = tuple(f"{group}.{field.name}" for group, record in SCALAR_GROUPS.items() for field in fields(record))
-STAGE_NAMES = tuple(field.name for field in fields(StageInputs))
+SCALAR_NAMES = tuple(f"{group}.{name}" for group, record in SCALAR_GROUPS.items() for name in get_annotations(record))
+STAGE_NAMES = tuple(get_annotations(StageInputs))
 
 
 def inputs(rows: Sequence[Mapping[str, float]], stages: Sequence[Mapping[str, Sequence[float]]]) -> Inputs:
@@ -196,8 +197,8 @@ def inputs(rows: Sequence[Mapping[str, float]], stages: Sequence[Mapping[str, Se
     groups = {
         group: record(
             **{
-                field.name: np.array([[row[f"{group}.{field.name}"]] for row in rows], dtype=float)
-                for field in fields(record)
+                name: np.array([[row[f"{group}.{name}"]] for row in rows], dtype=float)
+                for name in get_annotations(record)
             }
         )
         for group, record in SCALAR_GROUPS.items()

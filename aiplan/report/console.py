@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,8 +23,7 @@ class PipeClosed(Exception):  # noqa: N818  no error of ours or of the user's: t
     """The reader of our output has gone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """How text may look on a stream.
 
     `width` is None where nothing limits it. `escapes` allows bold and dim, `colour` colours too, `blocks` characters

@@ -6,19 +6,21 @@ import re
 
 from aiplan.units import quantity, scale
 
-_NOT_DRAWABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
-_MARKDOWN = re.compile(r"[\\`*_\[\]<>|]|:(?=[\w+-]+:)")
+_NOT_DRAWABLE = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]"
+_MARKDOWN = r"[\\`*_\[\]<>|]|:(?=[\w+-]+:)"
 _SHOWN_AS = {"-": "1", "": "1", "0": "1"}
 
 
 def clean(text: str) -> str:
     """Return text in which no character can steer a terminal or break a line."""
-    return _NOT_DRAWABLE.sub(lambda match: " " if match[0] in "\t\n" else "\N{REPLACEMENT CHARACTER}", text)
+    if text.isprintable():  # nearly always, and known without the expression, slow to compile
+        return text
+    return re.sub(_NOT_DRAWABLE, lambda match: " " if match[0] in "\t\n" else "\N{REPLACEMENT CHARACTER}", text)
 
 
 def markdown(text: str) -> str:
     """Return user text so that Markdown shows it as it is."""
-    return _MARKDOWN.sub(lambda match: "\\" + match[0], clean(text))
+    return re.sub(_MARKDOWN, lambda match: "\\" + match[0], clean(text))
 
 
 def number(value: float | None, unit: str) -> str:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from aiplan.declare import choice, flag, integer, listing, record, text
+from aiplan.declare import Declared, choice, flag, integer, listing, record, text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bias:
+class Bias(Declared):
     """Which matrices have a bias."""
 
     qkv: bool = flag(doc="Query, key and value projections", default=False)
@@ -17,16 +14,14 @@ class Bias:
     head: bool = flag(doc="Output head", default=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class Window(Declared):
     """Layers that attend in a sliding window."""
 
     size: int = integer(doc="Tokens that a query sees", minimum=1)
     layers: int | None = integer(doc="Layers with the window; all if not given", default=None, minimum=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Experts:
+class Experts(Declared):
     """A mixture of experts in place of the dense feed-forward block."""
 
     count: int = integer(doc="Routed experts per layer", minimum=1)
@@ -39,8 +34,7 @@ class Experts:
     shared_gate: bool = flag(doc="Shared experts have a gate of width 1", default=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LatentAttention:
+class LatentAttention(Declared):
     """Multi-head latent attention (MLA)."""
 
     query_rank: int = integer(doc="Rank of the query path; 0 for a full-rank projection", default=0, minimum=0)
@@ -50,8 +44,7 @@ class LatentAttention:
     value_dim: int = integer(doc="Head width of values", minimum=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class Model(Declared):
     """A decoder-only transformer."""
 
     schema_version: int = integer(doc="Version of this format", default=1)
@@ -88,4 +81,4 @@ class Model:
     context_length: int | None = integer(doc="Longest sequence it was made for", default=None, minimum=1)
     parameters: int | None = integer(doc="Exact parameter count; checked against the shape", default=None, minimum=1)
     notes: str | None = text(doc="What a reader should know", default=None)
-    sources: tuple[str, ...] = listing(text(doc="Address"), doc="Public addresses of the shape")
+    sources: tuple[str, ...] = listing(text(doc="Address"), doc="Public addresses of the shape", default=())

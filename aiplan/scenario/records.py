@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from aiplan.declare import choice, either, flag, integer, listing, number, quantity, record, text
+from aiplan.declare import Declared, choice, either, flag, integer, listing, number, quantity, record, text
 from aiplan.scenario.model import Model
 
 SCHEMA_VERSION = 1
@@ -13,8 +11,7 @@ OPTIMIZERS = ("adam", "adam-bf16-states", "adam-8bit", "sgd", "sgd-momentum")
 TOPOLOGIES = ("fat-tree", "rail-optimized")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
+class Workload(Declared):
     """What is trained, and on how much."""
 
     tokens: float | None = quantity("count", doc="Tokens to train on", default=None, above=0)
@@ -24,8 +21,7 @@ class Workload:
     optimizer: str = choice(OPTIMIZERS, doc="Optimizer and its states", default="adam")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkUse:
+class NetworkUse(Declared):
     """The fabric between the nodes."""
 
     fabric: str | None = text(doc="Id of a network; the node's own ports if not given", default=None)
@@ -37,8 +33,7 @@ class NetworkUse:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
+class Cluster(Declared):
     """What it runs on."""
 
     node: str | None = text(doc="Id of a node in the catalog", default=None)
@@ -56,8 +51,7 @@ class Cluster:
     pue: float | None = number(doc="Facility power over IT power", default=None, minimum=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overlap:
+class Overlap(Declared):
     """Which communication runs beside computation."""
 
     gradients: bool | None = flag(doc="Gradient reduction beside the backward pass", default=None)
@@ -67,8 +61,7 @@ class Overlap:
     expert: bool | None = flag(doc="Exchange of tokens between experts beside computation", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Declared):
     """The parallel layout. What is not given comes from the software preset."""
 
     tensor: int = integer(doc="Tensor parallel ranks", default=1, minimum=1)
@@ -76,7 +69,7 @@ class Plan:
     pipeline: int = integer(doc="Pipeline stages", default=1, minimum=1)
     interleave: int = integer(doc="Model chunks per stage", default=1, minimum=1)
     stage_layers: tuple[int, ...] = listing(
-        integer(doc="Layers", minimum=0), doc="Layers of each stage, if not the same for all"
+        integer(doc="Layers", minimum=0), doc="Layers of each stage, if not the same for all", default=()
     )
     count_embedding_as_layer: bool = flag(
         doc="Embedding and head take the place of one layer each in the first and last stage", default=False
@@ -101,8 +94,7 @@ class Plan:
     overlap: Overlap = record(Overlap, doc="Which communication is hidden", default="empty")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class Measured(Declared):
     """What a published run measured; compared with, never used to predict."""
 
     step_time: float | None = quantity("time", doc="One optimizer step", default=None, above=0)
@@ -114,8 +106,7 @@ class Measured:
     source: str = text(doc="Public address")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioFile:
+class ScenarioFile(Declared):
     """One scenario: model, workload, cluster, plan."""
 
     schema_version: int = integer(doc="Version of this format", default=SCHEMA_VERSION)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aiplan.declare import Diagnostics, Mapping, Scalar, Sequence, build
-from aiplan.declare.fields import flag, integer, listing, text
+from aiplan.declare.fields import Declared, flag, integer, listing, text
 from aiplan.declare.patch import set_node
 from aiplan.scenario.files import LIBRARY, Place, library_ids, read_place
 from aiplan.scenario.load import resolve_tree
@@ -28,8 +28,7 @@ FORM_ERRORS = "AIP1"
 """Codes of a value that cannot be read, as against one that does not suit this run."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunsFile:
+class RunsFile(Declared):
     """What a file of runs says about itself; base, models and rows are read apart."""
 
     schema_version: int = integer(doc="Version of this format", default=1)
@@ -37,7 +36,7 @@ class RunsFile:
     source: str = text(doc="Public address")
     single_source: bool = flag(doc="One lab and one code base: left out as a whole in tests", default=True)
     notes: str | None = text(doc="What a reader should know", default=None)
-    sources: tuple[str, ...] = listing(text(doc="Address"), doc="Further public addresses")
+    sources: tuple[str, ...] = listing(text(doc="Address"), doc="Further public addresses", default=())
 
 
 @dataclass(frozen=True, slots=True)

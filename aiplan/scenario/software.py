@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from aiplan.declare import choice, flag, integer, listing, number, quantity, record, text
+from aiplan.declare import Declared, choice, flag, integer, listing, number, quantity, record, text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverlapDefault:
+class OverlapDefault(Declared):
     """One kind of communication: hidden by default or not, and how well when it is."""
 
     hidden: bool = flag(doc="Hidden by default", default=False)
@@ -21,8 +18,7 @@ class OverlapDefault:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverlapDefaults:
+class OverlapDefaults(Declared):
     """Which communication runs beside computation."""
 
     gradients: OverlapDefault = record(OverlapDefault, doc="Gradient reduction", default="empty")
@@ -32,8 +28,7 @@ class OverlapDefaults:
     expert: OverlapDefault = record(OverlapDefault, doc="Exchange of tokens between experts", default="empty")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Software:
+class Software(Declared):
     """A preset; every value but the fitted shares can be set by hand in `plan`."""
 
     schema_version: int = integer(doc="Version of this format", default=1)
@@ -70,4 +65,4 @@ class Software:
     overlap: OverlapDefaults = record(OverlapDefaults, doc="Which communication is hidden", default="empty")
     fitted_on: str = text(doc="Runs that launch, shares, buffers and fragmentation were fitted on")
     notes: str | None = text(doc="What a reader should know", default=None)
-    sources: tuple[str, ...] = listing(text(doc="Address"), doc="Public addresses")
+    sources: tuple[str, ...] = listing(text(doc="Address"), doc="Public addresses", default=())

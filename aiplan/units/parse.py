@@ -8,7 +8,7 @@ from aiplan.units.symbols import DIMENSIONS, MULTIPLIERS, find_ratio
 
 _NUMBER = r"[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+]?[0-9]+)?"
 _match_quantity = re.compile(rf"([-+]?(?:{_NUMBER}))\s*(.*)", re.DOTALL).match
-_match_dollars = re.compile(rf"([-+]?)\$\s*({_NUMBER})\s*(.*)", re.DOTALL).match
+_DOLLARS = rf"([-+]?)\$\s*({_NUMBER})\s*(.*)"
 
 
 def parse(text: str | float, dimension: str) -> float:
@@ -114,7 +114,7 @@ def _split(text: str | float, dimension: str) -> tuple[float, str]:
 
 def _split_dollars(text: str, dimension: str) -> tuple[str, str]:
     """Return number and unit of `$2.50/h` or `$3M`, read as USD."""
-    match = _match_dollars(text)
+    match = re.match(_DOLLARS, text, re.DOTALL)
     if match is None:
         raise not_a_number(text, dimension)
     sign, number, rest = match.groups()

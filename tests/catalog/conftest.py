@@ -83,6 +83,8 @@ def overlay(tmp_path, everything):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         known = {key: found for key, found in everything._found.items() if "/".join(key) not in files}
-        return Catalog([tmp_path / "mine"], known)
+        catalog = Catalog([tmp_path / "mine"])
+        catalog._found.update(known)
+        return catalog
 
     return make

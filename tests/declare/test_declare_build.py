@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError, dataclass, fields
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +12,7 @@ from jsonschema import Draft7Validator
 
 from aiplan import declare
 from aiplan.declare import (
+    Declared,
     Diagnostics,
     build,
     choice,
@@ -33,25 +33,21 @@ from aiplan.declare import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Network:
+class Network(Declared):
     bandwidth: float = quantity("data rate", doc="One way, per port", above=0)
     latency: float = quantity("time", doc="Per message", default=1e-6, default_text="1 us", minimum=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nic:
+class Nic(Declared):
     count: int = integer(doc="Ports", minimum=1, maximum=64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fusion:
+class Fusion(Declared):
     on: bool = flag(doc="Fuse kernels", default=True)
     share: float = number(doc="Part fused", default=0.5, minimum=0, maximum=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Declared):
     name: str = text(doc="Name")
     network: Network = record(Network, doc="Fabric")
     tokens: float = quantity("count", doc="Tokens", default=300e9, above=0)
@@ -117,7 +113,7 @@ def test_every_kind_of_value():
 
 
 def test_records_are_frozen_and_can_be_made_in_python():
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError, match="frozen"):
         Nic(count=1).count = 2
     with pytest.raises(TypeError):
         Network()
@@ -273,12 +269,10 @@ def test_root_that_is_no_mapping():
 
 
 def test_declarations_are_checked_when_first_used():
-    @dataclass(frozen=True)
-    class NoDoc:
+    class NoDoc(Declared):
         a: int = integer()
 
-    @dataclass(frozen=True)
-    class NotDeclared:
+    class NotDeclared(Declared):
         a: int = 3
 
     with pytest.raises(TypeError, match="without doc: a"):
@@ -289,7 +283,7 @@ def test_declarations_are_checked_when_first_used():
 
 def test_docs_have_a_row_for_every_field_and_below():
     found = {row.path: row for row in rows(Job)}
-    assert set(found) == {field.name for field in fields(Job)} | {
+    assert set(found) == set(Job.__annotations__) | {
         "network.bandwidth",
         "network.latency",
         "nics[].count",
@@ -447,7 +441,7 @@ _ANY = st.recursive(
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.dictionaries(st.sampled_from([field.name for field in fields(Job)]), _ANY))
+@given(st.dictionaries(st.sampled_from(list(Job.__annotations__)), _ANY))
 def test_any_data_is_built_or_refused_in_words(data):
     if not data:
         return

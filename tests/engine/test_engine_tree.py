@@ -1,7 +1,6 @@
 """What must hold for every plan: parts add up, batches change nothing, better hardware is never slower."""
 
 import json
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -35,6 +34,10 @@ ROUNDING = 1 + 1e-12
 RUN_LENGTH = {"run.steps", "run.time_to_train", "run.cost", "run.energy", "run.electricity", "run.carbon"}
 
 quick = settings(max_examples=30, deadline=None)
+
+
+def replace(record, **changes):
+    return type(record)(**{**vars(record), **changes})
 
 
 @lru_cache(maxsize=256)

@@ -1,7 +1,6 @@
 """Rules of layout: each with its numbers and its nearest legal choices, and none that lets a remainder through."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
@@ -10,6 +9,11 @@ from hypothesis import strategies as st
 from aiplan.scenario.legality import check_model, check_plan, divisors, nearest, stage_layers
 from aiplan.scenario.model import Experts, LatentAttention, Model, Window
 from aiplan.scenario.records import Plan, Workload
+
+
+def replace(record, **changes):
+    return type(record)(**{**vars(record), **changes})
+
 
 MODEL = Model(layers=12, hidden=1536, heads=24, kv_heads=8, ffn=3072, vocab=32000)
 MIXTURE = replace(MODEL, experts=Experts(count=8, top_k=2, ffn=1024))
