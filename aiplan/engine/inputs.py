@@ -102,6 +102,7 @@ class ClusterInputs(_Named):
     launch: Array
     host_time: Array
     host_time_experts: Array
+    step_overhead: Array
     link_bandwidth: Array
     link_fraction: Array
     link_latency: Array

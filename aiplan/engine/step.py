@@ -83,9 +83,9 @@ def _stage_time(values: Inputs, net: Wires, one: Layer, held: Held) -> StageTime
     terms["step.compute.accumulation"] = _accumulation(values, held)
     device = Pass(compose.summed(*forward.values()), compose.summed(*backward.values()))
     waits = _host(values, device)
-    terms["step.host"] = compose.summed(
-        waits.forward, waits.backward, compose.repeated(waits.forward, plan.recompute_full)
-    )
+    recomputed = compose.summed(whole_again, forward["step.tensor"], forward["step.expert"])
+    waits_again = compose.repeated(_host(values, Pass(recomputed, recomputed)).forward, plan.recompute_full)
+    terms["step.host"] = compose.summed(waits.forward, waits.backward, waits_again)
     terms["step.pipeline"] = _sends(values, net, tokens)
     return StageTime(
         terms=terms,
@@ -167,10 +167,13 @@ def _sends(values: Inputs, net: Wires, tokens: Array) -> Array:
 
 
 def _optimizer(values: Inputs, held: Held) -> dict[str, Array]:
-    """One pass over gradients, master weights and states, all bound by memory."""
+    """Time what happens once a step: a pass over gradients, master weights and states, and the loop around it."""
     work, cluster = values.workload, values.cluster
     rate = compute.achieved(cluster.memory_bandwidth, cluster.memory_fraction)
     nbytes = traffic.optimizer_traffic(
         held.optimizer_parameters, work.optimizer_bytes, work.gradient_bytes, work.weight_bytes
     )
-    return {"step.optimizer": compute.memory_bound_time(nbytes, rate, 4.0, cluster.launch)}
+    return {
+        "step.optimizer": compute.memory_bound_time(nbytes, rate, 4.0, cluster.launch),
+        "step.overhead": compose.repeated(cluster.step_overhead, 1.0),
+    }

@@ -34,6 +34,7 @@ TREE: dict[str, Branch] = {
             "step.bubble",
             "step.data",
             "step.optimizer",
+            "step.overhead",
         ),
     ),
     "step.compute": Branch(
@@ -72,6 +73,7 @@ TREE: dict[str, Branch] = {
     "step.data.gradients": Branch("Beside the backward pass: gradients", "s"),
     "step.data.parameters": Branch("Beside the forward pass: parameters", "s"),
     "step.data.embedding": Branch("Tied embedding gradients", "s"),
+    "step.overhead": Branch("Data loading, logging, synchronisation", "s"),
     "step.optimizer": Branch("Optimizer", "s"),
     "memory": Branch(
         "Memory",

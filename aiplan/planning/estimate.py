@@ -87,7 +87,10 @@ CAUSES: dict[str, tuple[tuple[str, ...], str]] = {
         ("step.compute.elementwise", "step.compute.accumulation", "step.optimizer"),
         "fused kernels, sequence parallelism or a larger micro-batch",
     ),
-    "the host's pace of starting kernels": (("step.host",), "CUDA graphs, a compiler or a larger micro-batch"),
+    "the host's pace of starting kernels": (
+        ("step.host", "step.overhead"),
+        "CUDA graphs, a compiler or a larger micro-batch",
+    ),
     "recomputation": (("step.compute.recompute",), "selective recomputation, if memory allows it"),
     "tensor parallel communication": (("step.tensor",), "a smaller tensor parallel size, or overlap"),
     "context parallel communication": (("step.context",), "a smaller context parallel size"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING
 
 from aiplan.scenario.files import locate
@@ -229,6 +228,7 @@ def _device(parts: Parts) -> dict[str, Value]:
         "expert_share": from_file(parts.software.expert_share, software, "expert_share"),
         "host_time": _host_time(parts, "host_time"),
         "host_time_experts": _host_time(parts, "host_time_experts"),
+        "step_overhead": from_file(parts.software.step_overhead, software, "step_overhead"),
         "launch": from_file(parts.software.launch, software, "launch"),
         "reserved_memory": from_file(parts.software.reserved_memory, software, "reserved_memory"),
         "fragmentation": from_file(parts.software.fragmentation, software, "fragmentation"),
@@ -402,6 +402,12 @@ def _price(parts: Parts) -> Value:
             sum(spread.per_hour) / 2, f"middle of the price range of {parts.accelerator.name} in the catalog"
         )
     return assumed(float("nan"), "no price in the catalog: give cluster.price")
+
+
+def median(numbers: list[float]) -> float:
+    """Return the middle of some numbers, or the mean of the two in the middle."""
+    ordered, half = sorted(numbers), len(numbers) // 2
+    return ordered[half] if len(numbers) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def _on_demand(prices: tuple[Price, ...]) -> list[float]:

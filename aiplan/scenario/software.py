@@ -55,6 +55,9 @@ class Software(Declared):
     host_time_experts: float = quantity(
         "time", doc="Time more that a layer with experts takes the host, one way", default=0.0, minimum=0
     )
+    step_overhead: float = quantity(
+        "time", doc="Time of a step outside the layers: data loading, logging, synchronisation", default=0.0, minimum=0
+    )
     two_level_dispatch: bool = flag(doc="A token goes to each node once, and from there to its experts", default=False)
     separate_casts: float = number(
         doc="Share of the casts to a narrower type that are kernels of their own", default=1.0, minimum=0
