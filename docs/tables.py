@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import sys
 from pathlib import Path
 from statistics import fmean
@@ -15,6 +17,7 @@ from lookups import CATALOG, estimated
 from outputs import DOCS, run, table, with_blocks
 
 from aiplan import units
+from aiplan.cli.main import main as aiplan
 from aiplan.declare import Diagnostics, parse_variation, read, render, rows
 from aiplan.planning import estimate as planning
 from aiplan.scenario import resolve
@@ -174,7 +177,7 @@ def default_table() -> str:
         f"{units.quantity(resolve.TCP_LATENCY, 's')} without"
     )
     cells = (
-        ("`matmul_fraction`", training, "the ratio found on the A100"),
+        ("`matmul_fraction`", training, "the median ratio of the accelerators with fitted runs"),
         ("`matmul_fraction`, no matrix product measured", f"{resolve.MATMUL_FRACTION:g}", "a guess: called assumed"),
         ("`attention_fraction`", f"{resolve.ATTENTION_FRACTION:g}", "usual for fused attention"),
         ("`memory_fraction`", f"{resolve.MEMORY_FRACTION:g}", "as on the A100"),
@@ -191,6 +194,14 @@ def default_table() -> str:
         ),
     )
     return table(("constant", "stands in", "why"), cells)
+
+
+def published_summary() -> str:
+    """What `aiplan accuracy` says of all published runs, as Markdown."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        aiplan(["accuracy", "--format", "markdown", "--no-color"])
+    return said.getvalue().strip()
 
 
 def starter_table() -> str:
@@ -227,7 +238,12 @@ PAGES = {
         "illegal plan": f"```yaml\n{ILLEGAL}```",
         "illegal plan answer": error_example(ILLEGAL),
     },
-    "accuracy.md": {"a100": a100_table(), "defaults": default_table(), "starters": starter_table()},
+    "accuracy.md": {
+        "a100": a100_table(),
+        "defaults": default_table(),
+        "starters": starter_table(),
+        "published": published_summary(),
+    },
 }
 
 if __name__ == "__main__":
