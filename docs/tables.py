@@ -197,7 +197,7 @@ def default_table() -> str:
 
 
 def published_summary() -> str:
-    """What `aiplan accuracy` says of all published runs, as Markdown."""
+    """Return what `aiplan accuracy` says of all published runs, as Markdown."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         aiplan(["accuracy", "--format", "markdown", "--no-color"])
