@@ -57,9 +57,7 @@ def estimate(
         raise typer.BadParameter(f"not with --format {form}; use 'aiplan explain'", param_hint="--explain")
     from aiplan.cli.session import Session, source_of
     from aiplan.planning.estimate import estimate as estimate_all
-    from aiplan.planning.explain import explain_known
     from aiplan.planning.variants import assignments
-    from aiplan.planning.ways_out import ways_out
     from aiplan.report.estimate import Answer, render
 
     session = Session(
@@ -73,9 +71,17 @@ def estimate(
     )
     source, changes, layers = source_of(scenario), assignments(settings or ()), session.catalog()
     loaded = session.load(source, layers, changes)
-    explained = explain_known(loaded, explain) if explain else None
+    explained = None
+    if explain:
+        from aiplan.planning.explain import explain_known
+
+        explained = explain_known(loaded, explain)
     answer = estimate_all([loaded], convention)[0]
-    ways = [] if answer.fits else ways_out(source, layers, changes, answer)
+    ways = []
+    if not answer.fits:
+        from aiplan.planning.ways_out import ways_out
+
+        ways = ways_out(source, layers, changes, answer)
     session.doubt(answer)
     session.emit(lambda look: render(Answer(answer, ways, explained), form, look))
     raise typer.Exit(session.verdict(answer))

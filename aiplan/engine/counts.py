@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.core import compose, network, pipeline, sharding, transformer, widths
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 CONVENTIONS = ("megatron", "full", "6nd", "hardware")
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
+class Parameters(NamedTuple):
     """Parameters by where they are held, each (plans, 1): whole network, before any sharding."""
 
     attention: Array

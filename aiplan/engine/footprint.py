@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.core import compose, memory, pipeline, sharding, training, transformer, widths, zero
 from aiplan.engine.counts import Parameters, head_widths, held_kv_heads, mean_ffn_width, parameters, stage_layers
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from aiplan.engine.inputs import Inputs
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """Parameters that one rank of every stage holds or updates, each (plans, stages)."""
 
     dense: Array

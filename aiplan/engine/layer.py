@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.core import (
@@ -37,8 +36,7 @@ NOTHING = Pass(0.0, 0.0)
 """A part that a network does not have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wires:
+class Wires(NamedTuple):
     """Bandwidths and latencies that the groups of a plan see."""
 
     inside: Array
@@ -47,8 +45,7 @@ class Wires:
     network_latency: Array
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(NamedTuple):
     """One layer's parts, each (plans, 1)."""
 
     projections: Pass

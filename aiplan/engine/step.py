@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.core import (
     collectives,
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from aiplan.engine.inputs import Inputs
 
 
-@dataclass(frozen=True, slots=True)
-class StageTime:
+class StageTime(NamedTuple):
     """Time of one micro-batch at every stage, by term, each (plans, stages)."""
 
     terms: dict[str, Array]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from aiplan.catalog.folders import data_folder
 from aiplan.planning.intervals import Interval, Like, Residuals, generation, interval, residuals, scale_of
-from aiplan.scenario.files import LIBRARY
-from aiplan.scenario.runs import PUBLISHED
+from aiplan.scenario.files import LIBRARY, PUBLISHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,8 +38,7 @@ class Interval(NamedTuple):
     level: str
 
 
-@dataclass(frozen=True, slots=True)
-class Residuals:
+class Residuals(NamedTuple):
     """Measured over predicted step times of published runs, one element a run.
 
     `stretch` is what the spread of like runs is multiplied with, so that a run of a source that nobody has looked at

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from aiplan.adapters.runs_csv import is_table, read_runs, unused_columns
 from aiplan.declare import Diagnostics, InputError, Mapping, read
 from aiplan.planning.variants import STDIN, Source
-from aiplan.scenario.files import Place, find_in_library
-from aiplan.scenario.runs import PUBLISHED, MeasuredRun, published_files, resolve_run, runs_of
+from aiplan.scenario.files import PUBLISHED, Place, find_in_library
+from aiplan.scenario.runs import MeasuredRun, published_files, resolve_run, runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

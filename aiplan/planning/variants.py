@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,8 +40,7 @@ class Variant(NamedTuple):
     settings: tuple[Setting, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """A scenario, or None and what is wrong with it."""
 
     scenario: Scenario | None

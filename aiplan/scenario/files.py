@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from aiplan.declare import Diagnostics, Node
 
 LIBRARY = "scenarios"
+PUBLISHED = "published"
 
 
 class Place(NamedTuple):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
@@ -46,8 +45,7 @@ NAMES = {
 """Fields that name something else, and where that is looked up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(NamedTuple):
     """A scenario, resolved."""
 
     name: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.scenario.files import locate
 from aiplan.scenario.values import Value, assumed, default, derived, first, from_file
@@ -39,8 +38,7 @@ NODE_OVER_DEVICE_POWER = 1.5
 PUE = 1.2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class Parts(NamedTuple):
     """What a scenario consists of, looked up, with the origins of all values."""
 
     file: ScenarioFile

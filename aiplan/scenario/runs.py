@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aiplan.declare import Diagnostics, Mapping, Scalar, Sequence, build
 from aiplan.declare.fields import Declared, flag, integer, listing, text
 from aiplan.declare.patch import set_node
-from aiplan.scenario.files import LIBRARY, Place, library_ids, read_place
+from aiplan.scenario.files import LIBRARY, PUBLISHED, Place, library_ids, read_place
 from aiplan.scenario.load import resolve_tree
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     Settings = Listed[tuple[str, str, str]]
 
-PUBLISHED = "published"
 OWN_KEYS = ("base", "models", "rows")
 ROW_KEYS = ("id", "quality", "complete")
 FORM_ERRORS = "AIP1"

@@ -9,7 +9,6 @@ from rich.text import Text
 from aiplan.planning.names import unit
 from aiplan.report.console import draw
 from aiplan.report.estimate import headline
-from aiplan.report.explain.table import blocks as explained
 from aiplan.report.facts import BAD, BOLD, DIM, Fact
 from aiplan.report.grid import columns, facts, lines, share_tree
 from aiplan.report.text import change, clean, number
@@ -56,6 +55,8 @@ def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
     yield from _assumptions(estimate, look)
     if answer.explanation is not None:
         yield BLANK
+        from aiplan.report.explain.table import blocks as explained
+
         yield from explained(answer.explanation, look)
 
 
