@@ -265,3 +265,11 @@ def test_bloom_bubble_does_not_scale_with_the_batch(ask):
     assert bloom(ask, 32)["step"] / bloom(ask, 16)["step"] == pytest.approx(1.083, rel=0.05)
     assert bloom(ask, 2048)["flops_per_s.hardware"] / TFLOP == pytest.approx(150, rel=0.15)
     assert bloom(ask, 2048)["step"] == pytest.approx(105, rel=0.15)
+
+
+def test_ckpt_8b():
+    """Checkpoint bytes of Llama 3 8B: fp32 weights and two moments, 12 bytes a parameter.
+
+    https://github.com/pytorch/torchtitan/issues/1301
+    """
+    assert float(memory.state_bytes(8_030_261_248, 12, 1)) / 1e9 == pytest.approx(96.36, rel=0.002)
