@@ -1,72 +1,26 @@
-"""Runs of a lab that does not exist, predictions and evidence that never change, and golden files."""
+"""Runs of a lab that does not exist, and predictions and evidence that never change."""
 
-import io
 import itertools
 import shutil
-import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from aiplan.cli.main import main
 from aiplan.planning import accuracy, evidence
 from aiplan.planning.estimate import Estimate
 from aiplan.planning.intervals import Like, residuals
 
 RUNS = Path(__file__).parent / "runs"
-SETTINGS = ("AIPLAN_CATALOG", "AIPLAN_FORMAT", "AIPLAN_NO_COLOR", "AIPLAN_VERBOSE", "FORCE_COLOR", "NO_COLOR", "TERM")
 FACTORS = (1.1, 0.9, 1.25, 1.0, 0.6, 1.02)
 """Predicted over measured step time of the runs that count, in their order."""
 
 
-class Ran(NamedTuple):
-    """What a command did."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def text(self):
-        return f"exit {self.code}\n--- stdout\n{self.out}--- stderr\n{self.err}"
-
-
-class TextFile(SingleFileSnapshotExtension):
-    """One readable file a golden."""
-
-    _write_mode = WriteMode.TEXT
-    file_extension = "txt"
-
-
 @pytest.fixture
-def golden(snapshot):
-    return snapshot.use_extension(TextFile)
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with the runs, and an environment without settings."""
-    shutil.copytree(RUNS, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    for name in SETTINGS:
-        monkeypatch.delenv(name, raising=False)
+def folder(folder, monkeypatch):
+    """A folder with the runs."""
+    shutil.copytree(RUNS, folder, dirs_exist_ok=True)
     monkeypatch.setenv("COLUMNS", "80")
-    return tmp_path
-
-
-@pytest.fixture
-def run(folder, capsys, monkeypatch):
-    """Run a command in this process."""
-
-    def once(*arguments, stdin=b""):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return Ran(code, out, err)
-
-    return once
+    return folder
 
 
 @pytest.fixture

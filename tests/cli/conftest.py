@@ -1,72 +1,16 @@
-"""Running commands in this process, and golden files of exit code, standard output and standard error."""
+"""A folder of scenarios for commands to work in."""
 
-import io
 import shutil
-import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-
-from aiplan.cli.main import main
 
 SCENARIOS = Path(__file__).parent / "scenarios"
-SETTINGS = (
-    "AIPLAN_CATALOG",
-    "AIPLAN_FORMAT",
-    "AIPLAN_NO_COLOR",
-    "AIPLAN_VERBOSE",
-    "COLUMNS",
-    "FORCE_COLOR",
-    "NO_COLOR",
-    "TERM",
-)
-
-
-class Ran(NamedTuple):
-    """What a command did."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def text(self):
-        return f"exit {self.code}\n--- stdout\n{self.out}--- stderr\n{self.err}"
-
-
-class TextFile(SingleFileSnapshotExtension):
-    """One readable file a golden."""
-
-    _write_mode = WriteMode.TEXT
-    file_extension = "txt"
 
 
 @pytest.fixture
-def golden(snapshot):
-    return snapshot.use_extension(TextFile)
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder of its own with scenarios and their catalog, and an environment without settings."""
-    shutil.copytree(SCENARIOS, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    for name in SETTINGS:
-        monkeypatch.delenv(name, raising=False)
+def folder(folder, monkeypatch):
+    """A folder of its own with scenarios and their catalog."""
+    shutil.copytree(SCENARIOS, folder, dirs_exist_ok=True)
     monkeypatch.setenv("COLUMNS", "100")
-    return tmp_path
-
-
-@pytest.fixture
-def run(folder, capsys, monkeypatch):
-    """Run a command in this process."""
-
-    def once(*arguments, stdin=b""):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return Ran(code, out, err)
-
-    return once
+    return folder
