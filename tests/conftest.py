@@ -1,13 +1,20 @@
-"""Running commands in this process, and golden files of exit code, standard output and standard error."""
+"""Running commands in this process, golden files of what they print, and scenarios given as trees."""
 
 import io
+import json
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
+from aiplan.catalog.load import Catalog
 from aiplan.cli.main import main
+from aiplan.declare import Diagnostics, read
+from aiplan.planning.estimate import estimate
+from aiplan.scenario.files import Place
+from aiplan.scenario.load import resolve_tree
 
 SETTINGS = (
     "AIPLAN_CATALOG",
@@ -65,3 +72,76 @@ def run(folder, capsys, monkeypatch):
         return Ran(code, out, err)
 
     return once
+
+
+class Ask:
+    """Questions about scenarios that are given as trees."""
+
+    def __init__(self):
+        self.catalog = Catalog()
+
+    def resolved(self, tree):
+        """Resolve a scenario; return it, and what is wrong with it."""
+        diagnostics = Diagnostics()
+        place = Place("case.yaml", Path("case.yaml"))
+        text = json.dumps(tree).encode()
+        return resolve_tree(read(text, place.name, diagnostics), place, self.catalog, diagnostics), diagnostics
+
+    def planned(self, tree):
+        """Estimate a scenario."""
+        scenario, diagnostics = self.resolved(tree)
+        diagnostics.raise_if_errors()
+        return estimate([scenario])[0]
+
+    def counted(self, model, sequence, precision="bf16", accelerator="h100-sxm", **plan):
+        """Estimate a model on one accelerator, for its counts of parameters and operations."""
+        return self.planned(
+            {
+                "model": model,
+                "workload": {"sequence_length": sequence, "global_batch": 1, "precision": precision},
+                "cluster": {"accelerator": accelerator, "accelerators_per_node": 1, "nodes": 1},
+                "plan": plan,
+            }
+        )
+
+    def refused(self, tree):
+        """Return code, text and hint of every error of a scenario, joined."""
+        scenario, diagnostics = self.resolved(tree)
+        assert scenario is None
+        return "\n".join(f"{item.code}: {item.problem} ({item.hint})" for item in diagnostics.items)
+
+    @staticmethod
+    def gpt(layers, hidden, heads):
+        """Shape of a GPT as Megatron-LM trains it."""
+        return {
+            "layers": layers,
+            "hidden": hidden,
+            "heads": heads,
+            "ffn": 4 * hidden,
+            "gated": False,
+            "vocab": 51200,
+            "positions": 2048,
+            "tied": True,
+            "norm": "layernorm",
+            "bias": {"qkv": True, "attention_output": True, "mlp": True},
+        }
+
+    def node(self, ident):
+        """Return a node of the catalog."""
+        return self._entry(self.catalog.node, ident)
+
+    def peak(self, accelerator, dtype):
+        """Dense peak of the catalog. [FLOP/s]"""
+        return self._entry(self.catalog.accelerator, accelerator).compute[dtype]
+
+    @staticmethod
+    def _entry(look_up, ident):
+        diagnostics = Diagnostics()
+        found = look_up(ident, diagnostics)
+        diagnostics.raise_if_errors()
+        return found[0]
+
+
+@pytest.fixture(scope="session")
+def ask():
+    return Ask()

@@ -382,12 +382,17 @@ def _stages(row: _Row) -> dict[str, Any]:
 
 
 def _split_by_cost(row: _Row, layers: int, pipeline: int) -> list[int]:
-    """Spread layers as nanotron does: stages of equal cost, where the output head counts for its matmul."""
+    """Spread layers as nanotron does: a stage is full once what it and those before it cost is more than their share.
+
+    A layer costs its weights, the output head its matrix; https://github.com/huggingface/nanotron, building of a model.
+    """
     hidden, ffn, vocab = (row.count(name) or 1 for name in ("hidden", "ffn_hidden", "vocab"))
     layer, head = hidden * (4 * hidden + 3 * ffn), hidden * vocab
-    each = (layers * layer + head) / pipeline
-    stages = [min(int((index + 1) * layer / each), pipeline - 1) for index in range(layers)]
-    return [stages.count(stage) for stage in range(pipeline)]
+    stages, stage = [0] * pipeline, 0
+    for index in range(layers):
+        stages[stage] += 1
+        stage += (index + 1) * layer * pipeline > (stage + 1) * (layers * layer + head)
+    return stages
 
 
 def _software(row: _Row) -> str:
@@ -401,9 +406,13 @@ def _software(row: _Row) -> str:
 
 def _measured(row: _Row) -> dict[str, Any]:
     step, memory = row.number("measured_step_time_s"), row.number("measured_mem_gb_per_gpu")
+    notes = row.text("notes").lower()
+    unit = "GiB" if "gib" in notes else "GB"
+    kind = next((kind for kind in ("reserved", "allocated") if kind in notes), None)
     return {
         "step_time": f"{step!r} s" if step else None,
         "tokens_per_s_per_gpu": row.number("measured_tokens_per_s_per_gpu"),
-        "memory": f"{memory!r} GB" if memory else None,
+        "memory": f"{memory!r} {unit}" if memory else None,
+        "memory_kind": kind if memory else None,
         "source": row.text("source_url") or "not stated",
     }

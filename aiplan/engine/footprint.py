@@ -82,7 +82,7 @@ def _states(values: Inputs, holds: Held) -> dict[str, Array]:
     terms = {}
     kinds = (
         ("memory.weights", work.weight_bytes, 3),
-        ("memory.gradients", work.gradient_bytes, 2),
+        ("memory.gradients", compose.summed(work.gradient_bytes, work.raw_gradient_bytes), 2),
         ("memory.optimizer", work.optimizer_bytes, 1),
     )
     for name, size, from_stage in kinds:
@@ -106,6 +106,7 @@ def activation_bytes_per_layer(values: Inputs) -> tuple[Array, Array]:
         ),
         plan.tensor,
         shards,
+        sharding.sequence_shards(plan.tensor, plan.inputs_split),
         work.activation_bytes,
         work.dropout,
         model.parallel_block,
@@ -126,12 +127,22 @@ def _dynamic(values: Inputs, holds: Held) -> dict[str, Array]:
     in_flight = pipeline.micro_batches_in_flight(plan.pipeline, stages.index, plan.interleave, count)
     activations = memory.stage_activation_bytes(per_layer, stage_layers(stages), tokens, in_flight, working)
     logits = compose.product(
-        stages.has_head, memory.logits_bytes(tokens, model.vocab, plan.tensor, work.activation_bytes)
+        stages.has_head, memory.logits_bytes(tokens, model.vocab, plan.tensor, work.activation_bytes, work.loss_bytes)
     )
     dynamic = compose.summed(activations, logits)
     return {
         "memory.activations": activations,
         "memory.logits": logits,
-        "memory.gathered": memory.gathered_layer_bytes(holds.layer, work.weight_bytes, zero.reaches(plan.zero, 3)),
+        "memory.gathered": _gathered(values, holds),
         "memory.fragmentation": memory.fragmentation_bytes(dynamic, values.cluster.fragmentation),
     }
+
+
+def _gathered(values: Inputs, holds: Held) -> Array:
+    plan, size = values.plan, values.workload.weight_bytes
+    ranks = zero.gradient_ranks(plan.data, plan.context)
+    layers = memory.gathered_layer_bytes(holds.layer, size, zero.reaches(plan.zero, 3))
+    dense = memory.gather_buffer_bytes(holds.dense, size, ranks, plan.gather_copy)
+    experts = memory.gather_buffer_bytes(holds.experts, size, holds.expert_shards, plan.gather_copy)
+    buffers: Array = compose.summed(layers, dense, experts)
+    return buffers

@@ -78,6 +78,8 @@ class WorkloadInputs(_Named):
     activation_bytes: Array
     matmul_bytes: Array
     gradient_bytes: Array
+    raw_gradient_bytes: Array
+    loss_bytes: Array
     optimizer_bytes: Array
     dropout: Array
 
@@ -125,6 +127,7 @@ class PlanInputs(_Named):
 
     tensor: Array
     sequence_parallel: Array
+    inputs_split: Array
     pipeline: Array
     interleave: Array
     context: Array
@@ -133,6 +136,7 @@ class PlanInputs(_Named):
     data: Array
     micro_batch: Array
     zero: Array
+    gather_copy: Array
     recompute_selective: Array
     recompute_full: Array
     flash: Array

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aiplan.planning import evidence
-from aiplan.planning.estimate import Estimate, estimate
+from aiplan.planning.estimate import UNSEEN, Estimate, estimate
 from aiplan.planning.intervals import scale_of
 
 if TYPE_CHECKING:
@@ -42,9 +42,20 @@ class Comparison:
         return math.nan if measured is None or measured.memory is None else measured.memory
 
     @property
+    def memory_kind(self) -> str:
+        """What the measured memory counts."""
+        measured = self.run.scenario.file.measured if self.run.scenario else None
+        return measured.memory_kind if measured else ""
+
+    @property
+    def predicted_memory(self) -> float:
+        """Predicted memory of what the measured one counts; NaN without a prediction."""
+        return math.nan if self.estimate is None else self.estimate.memory_as(self.memory_kind)
+
+    @property
     def memory_error(self) -> float:
         """Predicted over measured memory, less one."""
-        return math.nan if self.estimate is None else self.estimate["memory"] / self.measured_memory - 1.0
+        return self.predicted_memory / self.measured_memory - 1.0
 
     @property
     def interval(self) -> Interval | None:
@@ -92,8 +103,17 @@ class Accuracy:
 
     def memory(self) -> Group | None:
         """Return the errors of memory over the runs that published it."""
-        errors = [item.memory_error for item in self.counted if math.isfinite(item.memory_error)]
-        return _group("memory", "memory per accelerator", errors) if errors else None
+        errors = [item.memory_error for item in self._with_memory()]
+        return _group("memory", "memory, where published", errors) if errors else None
+
+    def memory_kinds(self) -> list[Group]:
+        """Return the errors of memory by what the measured one counts."""
+        listed = self._with_memory()
+        groups = [(kind, [item.memory_error for item in listed if item.memory_kind == kind]) for kind in UNSEEN]
+        return [_group("memory", kind, errors) for kind, errors in groups if errors]
+
+    def _with_memory(self) -> list[Comparison]:
+        return [item for item in self.counted if math.isfinite(item.memory_error)]
 
     def groups(self) -> dict[str, list[Group]]:
         """Return the errors by every kind of group, the largest groups first."""

@@ -72,6 +72,9 @@ class Against(NamedTuple):
     error: float
 
 
+UNSEEN = {"device": (), "reserved": ("memory.reserved",), "allocated": ("memory.reserved", "memory.fragmentation")}
+"""Terms of the memory that a measurement does not count, by what it does count."""
+
 CAUSES: dict[str, tuple[tuple[str, ...], str]] = {
     "matrix multiplication": (
         (
@@ -176,6 +179,10 @@ class Estimate:
         """Whether the fullest stage fits into device memory."""
         return self.terms["memory"] <= self.terms["memory.capacity"]
 
+    def memory_as(self, kind: str) -> float:
+        """Return the memory that a tool would report which sees all of the device or the allocator's part of it."""
+        return self.terms["memory"] - sum(self.terms[name] for name in UNSEEN[kind])
+
     @property
     def fullest_stage(self) -> int:
         """Pipeline stage that holds most memory, from 0."""
@@ -230,7 +237,7 @@ class Estimate:
             ("time_to_train", "s", measured.time_to_train, self.terms["run.time_to_train"]),
             ("step_time", "s", measured.step_time, self.terms["step"]),
             ("tokens_per_s_per_gpu", "1", measured.tokens_per_s_per_gpu, self.terms["run.tokens_per_s_per_gpu"]),
-            ("memory", "B", measured.memory, self.terms["memory"]),
+            ("memory", "B", measured.memory, self.memory_as(measured.memory_kind)),
         )
         return [
             Against(name, unit, there, here, here / there - 1.0)

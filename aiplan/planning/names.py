@@ -34,6 +34,8 @@ UNITS = {
     "workload.activation_bytes": "B si",
     "workload.matmul_bytes": "B si",
     "workload.gradient_bytes": "B si",
+    "workload.raw_gradient_bytes": "B si",
+    "workload.loss_bytes": "B si",
     "workload.optimizer_bytes": "B si",
     "memory.capacity": "B",
     "cluster.matmul_peak": "FLOP/s",

@@ -173,7 +173,7 @@ def _accuracy() -> dict[str, Any]:
     errors = {"n": COUNT} | dict.fromkeys(("median_abs_error", "p90_abs_error", "bias", "worst_abs_error"), UNKNOWN)
     groups = {"type": "object", "additionalProperties": _closed(errors)}
     summary = errors | {
-        "memory": {"oneOf": [{"type": "null"}, _closed(errors)]},
+        "memory": {"oneOf": [{"type": "null"}, _closed(errors | {"by_kind": groups})]},
         "interval_nominal": NUMBER,
         "interval_coverage": UNKNOWN,
         "skipped": {"type": "object", "additionalProperties": COUNT},

@@ -102,6 +102,11 @@ class Measured(Declared):
     tflops_per_gpu: float | None = number(doc="TFLOP/s per accelerator as published", default=None, above=0)
     time_to_train: float | None = quantity("time", doc="Whole training", default=None, above=0)
     memory: float | None = quantity("data", doc="Peak memory per accelerator", default=None, above=0)
+    memory_kind: str = choice(
+        ("device", "reserved", "allocated"),
+        doc="What the memory counts: all of the device, what the allocator holds, or what tensors take",
+        default="device",
+    )
     convention: str | None = text(doc="How the published TFLOP/s counts", default=None)
     source: str = text(doc="Public address")
 

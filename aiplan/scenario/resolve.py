@@ -152,6 +152,8 @@ def _workload(parts: Parts) -> dict[str, Value]:
         "activation_bytes": Value(float(size), precision),
         "matmul_bytes": Value(float(ELEMENT_BYTES[work.precision]), precision),
         "gradient_bytes": Value(4.0, precision) if whole else gradient,
+        "raw_gradient_bytes": from_file(size * parts.software.raw_gradients, parts.software_origins, "raw_gradients"),
+        "loss_bytes": from_file(parts.software.loss_bytes, parts.software_origins, "loss_bytes"),
         "optimizer_bytes": Value(float(master + OPTIMIZER_BYTES[work.optimizer]), optimizer),
         "dropout": from_file(parts.software.dropout, parts.software_origins, "dropout"),
     }
@@ -428,9 +430,11 @@ def _plan(parts: Parts) -> dict[str, Value]:
     zero = chosen(plan.zero, preset.zero, "zero")
     recompute = own(0, "recompute").origin
     data = total / (plan.tensor * plan.pipeline * plan.context)
+    kept = from_file(not preset.gathered_inputs, parts.software_origins, "gathered_inputs")
     values = {
         "tensor": own(plan.tensor, "tensor"),
         "sequence_parallel": split if _splits_sequence(parts) else derived(0, "the sequence is not split over tensor"),
+        "inputs_split": kept if _splits_sequence(parts) and split.number else derived(0, "inputs are whole anyway"),
         "pipeline": own(plan.pipeline, "pipeline"),
         "interleave": own(plan.interleave, "interleave"),
         "context": own(plan.context, "context"),
@@ -439,6 +443,11 @@ def _plan(parts: Parts) -> dict[str, Value]:
         "data": own(data, "data") if plan.data else derived(data, "accelerators / (tensor x pipeline x context)"),
         "micro_batch": own(plan.micro_batch, "micro_batch"),
         "zero": zero,
+        "gather_copy": from_file(
+            preset.gather_copy and 1 <= zero.number <= 2,
+            parts.software_origins,
+            "gather_copy",
+        ),
         "recompute_selective": Value(float(plan.recompute == "selective"), recompute),
         "recompute_full": Value(float(plan.recompute == "full"), recompute),
         "flash": Value(float(kernel == "flash"), kernel_origin),

@@ -37,6 +37,19 @@ class Software(Declared):
     sequence_parallel: bool = flag(doc="Norms and residuals split over tensor parallel ranks")
     zero: int = integer(doc="ZeRO stage", minimum=0, maximum=3)
     gradient_precision: str = choice(("fp32", "bf16"), doc="Data type gradients are kept and reduced in")
+    raw_gradients: bool = flag(doc="Gradients as computed are kept beside those they are added up in", default=False)
+    gathered_inputs: bool = flag(
+        doc="Matmul inputs that sequence parallelism gathers are kept whole for the backward pass, not gathered again",
+        default=False,
+    )
+    gather_copy: bool = flag(
+        doc="Under ZeRO stage 1 and 2, updated weights are gathered into buffers of their own", default=False
+    )
+    loss_bytes: float = number(
+        doc="Bytes per logit that the loss takes besides the logits: 4 is one copy in single precision",
+        default=4.0,
+        minimum=0,
+    )
     dropout: bool = flag(doc="Dropout in the layers")
     fused_elementwise: bool = flag(doc="Chains of element-wise operations are one kernel")
     fused_accumulation: bool = flag(doc="The matmul that makes a weight gradient adds it up")

@@ -80,6 +80,20 @@ def test_a_row_means_what_its_columns_say():
 
 
 @pytest.mark.parametrize(
+    ("notes", "size", "kind"),
+    [
+        ("", 40e9, "device"),
+        ("nvidia-smi on the last stage", 40e9, "device"),
+        ("memory column = peak reserved", 40e9, "reserved"),
+        ("GiB, peak allocated", 40 * 2**30, "allocated"),
+    ],
+)
+def test_notes_say_what_memory_counts(notes, size, kind):
+    measured = only(measured_mem_gb_per_gpu="40", notes=notes).scenario.file.measured
+    assert (measured.memory, measured.memory_kind) == (size, kind)
+
+
+@pytest.mark.parametrize(
     ("name", "ident"),
     [
         ("A100-80GB-SXM", "a100-sxm-80gb"),

@@ -230,8 +230,8 @@ def test_micro_batches_in_flight_are_at_least_one_and_at_most_all(stages, data, 
 def test_activations_split_no_further_than_their_ranks(heads, tensor, gated, sequence_parallel):
     width = 128 * heads
     shards = tensor if sequence_parallel else 1
-    whole = memory.layer_activation_bytes(width, width, width, 4 * gated * width, 1, 1, 2, 1, 0)
-    split = memory.layer_activation_bytes(width, width, width, 4 * gated * width, tensor, shards, 2, 1, 0)
+    whole = memory.layer_activation_bytes(width, width, width, 4 * gated * width, 1, 1, 1, 2, 1, 0)
+    split = memory.layer_activation_bytes(width, width, width, 4 * gated * width, tensor, shards, shards, 2, 1, 0)
     assert whole / tensor <= split * SAFE
     assert split <= whole * SAFE
     if sequence_parallel:

@@ -130,7 +130,7 @@ def first_stage_bytes(row, *, recomputed):
     hidden, heads, tensor = (int(row[name]) for name in ("hidden", "heads", "tensor"))
     stages, micro_batch = int(row["pipeline"]), int(row["micro_batch"])
     shards = tensor if recomputed else 1
-    layer = memory.layer_activation_bytes(hidden, hidden, hidden, 8 * hidden, tensor, shards, 2, 1, 0)
+    layer = memory.layer_activation_bytes(hidden, hidden, hidden, 8 * hidden, tensor, shards, shards, 2, 1, 0)
     scores = 0.0 if recomputed else memory.score_bytes(heads, SEQUENCE, tensor, 2, 1)
     flying = pipeline.micro_batches_in_flight(stages, 0, int(row["interleave"]), int(row["global_batch"]) / micro_batch)
     layers = int(row["layers"]) / stages

@@ -46,16 +46,17 @@ def row(item: Comparison) -> dict[str, Any]:
         "measured_step_time_s": item.measured_step_time,
         "error": item.error,
         "interval": None if found is None else [found.low, found.high],
-        "predicted_memory_bytes_per_gpu": item.estimate["memory"],
+        "predicted_memory_bytes_per_gpu": item.predicted_memory,
         "measured_memory_bytes_per_gpu": item.measured_memory,
     }
 
 
 def _summary(answer: Accuracy) -> dict[str, Any]:
     memory = answer.memory()
+    kinds = {group.name: _errors(group) for group in answer.memory_kinds()}
     groups = answer.groups()
     return _errors(answer.overall()) | {
-        "memory": None if memory is None else _errors(memory),
+        "memory": None if memory is None else _errors(memory) | {"by_kind": kinds},
         "interval_nominal": NOMINAL,
         "interval_coverage": answer.coverage(),
         "skipped": dict(answer.skipped()),

@@ -28,9 +28,9 @@ def _parts(answer: Accuracy, worst: int) -> Iterator[str]:
     if answer.counted:
         for kind, groups in answer.groups().items():
             yield _table((kind, *wording.HEADINGS), [(group.name, *wording.cells(group)) for group in groups])
-        memory = answer.memory()
-        if memory is not None:
-            yield _table(("memory", *wording.HEADINGS), [("where published", *wording.cells(memory))])
+        memory = wording.memory(answer)
+        if memory:
+            yield _table(("error of memory", *wording.HEADINGS), [(name.strip(), *cells) for name, *cells in memory])
         yield f"{wording.KEY[0].upper()}{wording.KEY[1:]}.\n"
     rows = wording.worst(answer.worst(worst))
     if rows:

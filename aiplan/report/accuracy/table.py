@@ -63,10 +63,7 @@ def _groups(answer: Accuracy) -> list[Sequence[str]]:
     rows: list[Sequence[str]] = []
     for kind, groups in answer.groups().items():
         rows += [(kind, "", "", "", "", ""), *((f"  {group.name}", *wording.cells(group)) for group in groups)]
-    memory = answer.memory()
-    if memory is not None:
-        rows += [("memory, where published", *wording.cells(memory))]
-    return rows
+    return [*rows, *wording.memory(answer)]
 
 
 def _counted(title: str, rows: list[tuple[str, str]]) -> Iterator[RenderableType]:

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
     from aiplan.planning.accuracy import Accuracy, Comparison, Group
 
+MEMORY_KINDS = {
+    "device": "all of the device",
+    "reserved": "what the allocator holds",
+    "allocated": "what tensors take",
+}
+"""What a measured memory counts."""
 HEADINGS = ("runs", "median", "p90", "worst", "bias")
 KEY = "median, p90 and worst of the absolute error of the step time; bias is the median of the error with its sign"
 WORST_HEADINGS = ("run", "measured", "predicted", "error", "90 % interval")
@@ -21,6 +27,15 @@ WORST_HEADINGS = ("run", "measured", "predicted", "error", "90 % interval")
 def cells(group: Group) -> tuple[str, ...]:
     """Return count and errors of a group."""
     return (f"{group.count:,}", *map(percent, (group.median, group.p90, group.worst)), change(group.bias))
+
+
+def memory(answer: Accuracy) -> list[tuple[str, ...]]:
+    """Return names and cells of the errors of memory: over all runs that published it, and by what it counts."""
+    whole = answer.memory()
+    if whole is None:
+        return []
+    parts = [(f"  {MEMORY_KINDS[group.name]}", *cells(group)) for group in answer.memory_kinds()]
+    return [(whole.name, *cells(whole)), *parts]
 
 
 def count(answer: Accuracy) -> str:
