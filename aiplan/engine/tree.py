@@ -94,7 +94,7 @@ TREE: dict[str, Branch] = {
     "memory.optimizer": Branch("Optimizer states", "B"),
     "memory.activations": Branch("Activations", "B"),
     "memory.logits": Branch("Logits and loss", "B"),
-    "memory.gathered": Branch("Gathered layers", "B"),
+    "memory.gathered": Branch("Gathered weights", "B"),
     "memory.fragmentation": Branch("Fragmentation", "B"),
     "memory.reserved": Branch("Context and communication buffers", "B"),
 }
