@@ -18,7 +18,7 @@ from aiplan.declare import Diagnostics
 from aiplan.planning import evidence
 from aiplan.planning.accuracy import compare_runs
 from aiplan.planning.intervals import coverage, fitted_stretch
-from aiplan.scenario.runs import load_runs, published_files
+from aiplan.planning.run_files import measured_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ Row = tuple[str, str, str, str, int, float]
 def predicted() -> list[Row]:
     """Return what is predicted today: id, source, accelerator, family, accelerators, predicted over measured."""
     catalog, diagnostics = Catalog(), Diagnostics()
-    runs = [run for place in published_files() for run in load_runs(place, catalog, diagnostics)]
+    runs = measured_runs([], catalog, diagnostics)
     diagnostics.raise_if_errors()
     rows: list[Row] = []
     for item in compare_runs(runs):
@@ -45,7 +45,7 @@ def predicted() -> list[Row]:
                     scenario.node.accelerator,
                     kind,
                     scenario.accelerators,
-                    item.error + 1.0,
+                    item.ratio,
                 )
             )
     return rows

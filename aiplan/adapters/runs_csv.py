@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from aiplan.adapters.nodes import tree
 from aiplan.adapters.run_notes import noted_expert_tensor, noted_experts, noted_shape
 from aiplan.declare import Diagnostics, InputError, Mark
+from aiplan.scenario.legality import spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -376,9 +377,7 @@ def _stages(row: _Row) -> dict[str, Any]:
     if pipeline > layers:
         return stages
     row.assumed.append("layers spread evenly over stages")
-    base, more = divmod(layers, pipeline)
-    # The last stages have the output head: they get the smaller share.
-    return stages | {"stage_layers": [base + (stage < more) for stage in range(pipeline)]}
+    return stages | {"stage_layers": spread(layers, pipeline)}
 
 
 def _split_by_cost(row: _Row, layers: int, pipeline: int) -> list[int]:

@@ -1,21 +1,17 @@
 """`aiplan accuracy`: predicted against measured, for the published runs or for one's own."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aiplan.cli.complete import run_files
 from aiplan.cli.options import (
-    CatalogOption,
-    Format,
-    FormatOption,
-    NoColorOption,
-    OutputOption,
-    QuietOption,
     SetOption,
-    VerboseOption,
-    WidthOption,
+    with_session,
 )
+
+if TYPE_CHECKING:
+    from aiplan.cli.session import Session
 
 SHORT = "Predicted against measured, for published runs or your own."
 HELP = """Predict measured runs, and show how far the predictions are off: in all, by group, and the worst.
@@ -33,7 +29,9 @@ Examples:
 GRADES = "ABC"
 
 
-def accuracy(  # noqa: PLR0917  what can be asked on the command line, one by one
+@with_session
+def accuracy(
+    session: "Session",
     path: Annotated[
         list[str] | None,
         typer.Argument(
@@ -54,20 +52,13 @@ def accuracy(  # noqa: PLR0917  what can be asked on the command line, one by on
         str | None, typer.Option("--html", metavar="FILE", help="Write a page with plot and tables too.")
     ] = None,
     settings: SetOption = None,
-    form: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-    catalog: CatalogOption = None,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    no_color: NoColorOption = False,
-    width: WidthOption = None,
 ) -> None:
     """Run the command."""
     if not grades or set(grades) - set(GRADES):
         raise typer.BadParameter(f"'{grades}' is not made of the letters {', '.join(GRADES)}", param_hint="--grades")
     if path and path.count("-") > 1:
         raise typer.BadParameter("standard input can be read once only")
-    from aiplan.cli.session import Session, source_of
+    from aiplan.cli.session import source_of
     from aiplan.declare import Diagnostics
     from aiplan.planning.accuracy import Accuracy, compare_runs
     from aiplan.planning.run_files import measured_runs
@@ -75,15 +66,6 @@ def accuracy(  # noqa: PLR0917  what can be asked on the command line, one by on
     from aiplan.report.accuracy import render
     from aiplan.report.accuracy.scatter import page, plot
 
-    session = Session(
-        form=form,
-        output=output,
-        overlays=tuple(catalog or ()),
-        quiet=quiet,
-        verbose=verbose,
-        no_color=no_color,
-        width=width,
-    )
     changes = assignments(settings or ())
     diagnostics = Diagnostics()
     runs = measured_runs([source_of(text) for text in path or ()], session.catalog(), diagnostics, changes)
@@ -91,7 +73,7 @@ def accuracy(  # noqa: PLR0917  what can be asked on the command line, one by on
     session.warn(Loaded(None, diagnostics))
     answer = Accuracy(compare_runs(runs, grades), tuple(path or ()), tuple(settings or ()), grades)
     if svg:
-        Session(output=svg, quiet=quiet).emit(lambda _: plot(answer))
+        session._replace(output=svg).emit(lambda _: plot(answer))
     if html:
-        Session(output=html, quiet=quiet).emit(lambda _: page(answer, worst))
-    session.emit(lambda look: render(answer, worst, form, look))
+        session._replace(output=html).emit(lambda _: page(answer, worst))
+    session.emit(lambda look: render(answer, worst, session.form, look))

@@ -1,19 +1,15 @@
 """`aiplan catalog`: what the hardware catalog holds, and whether it is sound."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aiplan.cli.options import (
-    CatalogOption,
-    Format,
-    FormatOption,
-    NoColorOption,
-    OutputOption,
-    QuietOption,
-    VerboseOption,
-    WidthOption,
+    with_session,
 )
+
+if TYPE_CHECKING:
+    from aiplan.cli.session import Session
 
 HELP = "List, show and check the hardware catalog."
 LIST_HELP = """List the entries of a kind, or of all kinds.
@@ -71,70 +67,40 @@ def complete_entry(incomplete: str) -> list[str]:
 
 
 @app.command("list", help=LIST_HELP)
+@with_session
 def list_entries(
+    session: "Session",
     kind: Annotated[
         str | None, typer.Argument(metavar="[KIND]", help="Kind of entry.", autocompletion=complete_kind)
     ] = None,
     where: Annotated[
         list[str] | None, typer.Option("--where", metavar="CONDITION", help="Only entries that fit. Repeatable.")
     ] = None,
-    form: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-    catalog: CatalogOption = None,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    no_color: NoColorOption = False,
-    width: WidthOption = None,
 ) -> None:
     """List entries."""
     from aiplan.catalog.query import select
-    from aiplan.cli.session import Session
     from aiplan.declare import Diagnostics
     from aiplan.report.catalog_list import render_list
 
-    session = Session(
-        form=form,
-        output=output,
-        overlays=tuple(catalog or ()),
-        quiet=quiet,
-        verbose=verbose,
-        no_color=no_color,
-        width=width,
-    )
     diagnostics = Diagnostics()
     shelf = session.catalog()
     selection = select(shelf, kind, where or (), diagnostics)
     diagnostics.raise_if_errors()
-    session.emit(lambda look: render_list(selection, shelf, form, look))
+    session.emit(lambda look: render_list(selection, shelf, session.form, look))
 
 
 @app.command("show", help=SHOW_HELP)
+@with_session
 def show(
+    session: "Session",
     entry: Annotated[
         str, typer.Argument(metavar="ID", help="Id, or KIND/ID.", autocompletion=complete_entry, show_default=False)
     ],
-    form: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-    catalog: CatalogOption = None,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    no_color: NoColorOption = False,
-    width: WidthOption = None,
 ) -> None:
     """Show one entry."""
-    from aiplan.cli.session import Session
     from aiplan.declare import Diagnostics
     from aiplan.report.catalog_entry import render_entry, shown
 
-    session = Session(
-        form=form,
-        output=output,
-        overlays=tuple(catalog or ()),
-        quiet=quiet,
-        verbose=verbose,
-        no_color=no_color,
-        width=width,
-    )
     diagnostics = Diagnostics()
     shelf = session.catalog()
     name = shelf.resolve(entry, diagnostics)
@@ -143,38 +109,23 @@ def show(
         raise diagnostics.failure()
     one = shown(*name, found, shelf, diagnostics)
     diagnostics.raise_if_errors()
-    session.emit(lambda look: render_entry(one, form, look))
+    session.emit(lambda look: render_entry(one, session.form, look))
 
 
 @app.command("lint", help=LINT_HELP)
+@with_session
 def lint(
-    form: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-    catalog: CatalogOption = None,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    no_color: NoColorOption = False,
-    width: WidthOption = None,
+    session: "Session",
 ) -> None:
     """Check the catalog."""
     from aiplan.catalog.lint import lint as check
-    from aiplan.cli.session import Session
     from aiplan.declare import Diagnostics
     from aiplan.report.catalog_lint import render_lint
 
-    session = Session(
-        form=form,
-        output=output,
-        overlays=tuple(catalog or ()),
-        quiet=quiet,
-        verbose=verbose,
-        no_color=no_color,
-        width=width,
-    )
     diagnostics = Diagnostics()
     shelf = session.catalog()
     count = check(shelf, diagnostics)
     overlays = [name for name, _ in shelf.folders()[1:]]
-    session.emit(lambda _: render_lint(count, overlays, diagnostics, form))
+    session.emit(lambda _: render_lint(count, overlays, diagnostics, session.form))
     if diagnostics.items:
         raise typer.Exit(FOUND)

@@ -1,24 +1,20 @@
 """`aiplan compare`: several scenarios, or variants of one, side by side."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aiplan.cli.complete import scenarios
 from aiplan.cli.options import (
-    CatalogOption,
     Convention,
     ConventionOption,
-    Format,
-    FormatOption,
-    NoColorOption,
-    OutputOption,
-    QuietOption,
     SetOption,
     VaryOption,
-    VerboseOption,
-    WidthOption,
+    with_session,
 )
+
+if TYPE_CHECKING:
+    from aiplan.cli.session import Session
 
 SHORT = "Scenarios, or variants of one, side by side."
 HELP = """Compare scenarios, or variants of one: what differs going in, and what comes out.
@@ -33,7 +29,9 @@ Examples:
 """
 
 
+@with_session
 def compare(
+    session: "Session",
     scenario: Annotated[
         list[str],
         typer.Argument(
@@ -46,35 +44,19 @@ def compare(
     settings: SetOption = None,
     vary: VaryOption = None,
     convention: ConventionOption = Convention.MEGATRON,
-    form: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-    catalog: CatalogOption = None,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    no_color: NoColorOption = False,
-    width: WidthOption = None,
 ) -> None:
     """Run the command."""
     if len(scenario) == 1 and not vary:
         raise typer.BadParameter("one scenario alone; give another one, or vary a field with --vary")
     if scenario.count("-") > 1:
         raise typer.BadParameter("standard input can be read once only")
-    from aiplan.cli.session import Session, source_of
+    from aiplan.cli.session import source_of
     from aiplan.planning.compare import compare as compare_all
     from aiplan.planning.variants import assignments
     from aiplan.report.compare import render
 
-    session = Session(
-        form=form,
-        output=output,
-        overlays=tuple(catalog or ()),
-        quiet=quiet,
-        verbose=verbose,
-        no_color=no_color,
-        width=width,
-    )
     changes = assignments(settings or ())
     sources = [source_of(text) for text in scenario]
     found = compare_all(sources, session.catalog(), changes, vary or (), convention)
     found.raise_if_unanswered()
-    session.emit(lambda look: render(found, form, look))
+    session.emit(lambda look: render(found, session.form, look))

@@ -1,24 +1,21 @@
 """`aiplan estimate`: one scenario, one answer."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aiplan.cli.options import (
-    CatalogOption,
     Convention,
     ConventionOption,
     Format,
-    FormatOption,
-    NoColorOption,
-    OutputOption,
-    QuietOption,
     ScenarioArgument,
     SetOption,
     VaryOption,
-    VerboseOption,
-    WidthOption,
+    with_session,
 )
+
+if TYPE_CHECKING:
+    from aiplan.cli.session import Session
 
 SHORT = "Time, memory, cost and bottleneck of one scenario."
 HELP = """Answer for one scenario: time to train, step time, memory, utilisation, cost, energy, and what limits it.
@@ -33,7 +30,9 @@ Examples:
 """
 
 
+@with_session
 def estimate(
+    session: "Session",
     scenario: ScenarioArgument,
     explain: Annotated[
         str | None,
@@ -42,33 +41,17 @@ def estimate(
     settings: SetOption = None,
     vary: VaryOption = None,
     convention: ConventionOption = Convention.MEGATRON,
-    form: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-    catalog: CatalogOption = None,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    no_color: NoColorOption = False,
-    width: WidthOption = None,
 ) -> None:
     """Run the command."""
     if vary:
         raise typer.BadParameter("one scenario, one answer; use 'aiplan compare' for several", param_hint="--vary")
-    if explain and form in {Format.PLAIN, Format.CSV}:
-        raise typer.BadParameter(f"not with --format {form}; use 'aiplan explain'", param_hint="--explain")
-    from aiplan.cli.session import Session, source_of
+    if explain and session.form in {Format.PLAIN, Format.CSV}:
+        raise typer.BadParameter(f"not with --format {session.form}; use 'aiplan explain'", param_hint="--explain")
+    from aiplan.cli.session import source_of
     from aiplan.planning.estimate import estimate as estimate_all
     from aiplan.planning.variants import assignments
     from aiplan.report.estimate import Answer, render
 
-    session = Session(
-        form=form,
-        output=output,
-        overlays=tuple(catalog or ()),
-        quiet=quiet,
-        verbose=verbose,
-        no_color=no_color,
-        width=width,
-    )
     source, changes, layers = source_of(scenario), assignments(settings or ()), session.catalog()
     loaded = session.load(source, layers, changes)
     explained = None
@@ -83,5 +66,5 @@ def estimate(
 
         ways = ways_out(source, layers, changes, answer)
     session.doubt(answer)
-    session.emit(lambda look: render(Answer(answer, ways, explained), form, look))
+    session.emit(lambda look: render(Answer(answer, ways, explained), session.form, look))
     raise typer.Exit(session.verdict(answer))

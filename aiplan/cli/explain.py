@@ -1,21 +1,17 @@
 """`aiplan explain`: why a number is what it is."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aiplan.cli.options import (
-    CatalogOption,
-    Format,
-    FormatOption,
-    NoColorOption,
-    OutputOption,
-    QuietOption,
     ScenarioArgument,
     SetOption,
-    VerboseOption,
-    WidthOption,
+    with_session,
 )
+
+if TYPE_CHECKING:
+    from aiplan.cli.session import Session
 
 SHORT = "How a number came about, down to its sources."
 HELP = """Explain a number: the formula that made it, what went in, where that comes from, and the source.
@@ -30,7 +26,9 @@ Examples:
 """
 
 
+@with_session
 def explain(
+    session: "Session",
     scenario: ScenarioArgument,
     term: Annotated[
         str | None,
@@ -40,33 +38,17 @@ def explain(
         int, typer.Option("--depth", metavar="N", min=1, max=20, help="Closed forms to descend into.")
     ] = 1,
     settings: SetOption = None,
-    form: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-    catalog: CatalogOption = None,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    no_color: NoColorOption = False,
-    width: WidthOption = None,
 ) -> None:
     """Run the command."""
-    from aiplan.cli.session import Session, source_of
+    from aiplan.cli.session import source_of
     from aiplan.planning import explain as planning
     from aiplan.planning.variants import assignments
     from aiplan.report.explain import Explained, Terms, render
 
-    session = Session(
-        form=form,
-        output=output,
-        overlays=tuple(catalog or ()),
-        quiet=quiet,
-        verbose=verbose,
-        no_color=no_color,
-        width=width,
-    )
     loaded = session.load(source_of(scenario), session.catalog(), assignments(settings or ()))
     answer = (
         Terms(loaded, planning.explain_all(loaded))
         if term is None
         else Explained(loaded, planning.explain_known(loaded, term, depth))
     )
-    session.emit(lambda look: render(answer, form, look))
+    session.emit(lambda look: render(answer, session.form, look))

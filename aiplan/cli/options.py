@@ -6,13 +6,17 @@ whenever the program starts, and as text each one would have to be compiled for 
 
 from __future__ import annotations
 
+import inspect
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from aiplan.cli.complete import scenarios
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Format(StrEnum):
@@ -83,3 +87,32 @@ WidthOption = Annotated[
     int | None,
     typer.Option("--width", min=40, metavar="COLUMNS", help="Width of a table. Also COLUMNS; else the terminal's."),
 ]
+SHARED = tuple(
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    for name, annotation, default in (
+        ("form", FormatOption, Format.TABLE),
+        ("output", OutputOption, None),
+        ("catalog", CatalogOption, None),
+        ("quiet", QuietOption, False),
+        ("verbose", VerboseOption, False),
+        ("no_color", NoColorOption, False),
+        ("width", WidthOption, None),
+    )
+)
+"""What every command with a catalog and a result takes."""
+
+
+def with_session(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the shared options to a command, which gets what they mean as a session, its first argument."""
+
+    def run(*, catalog: list[Path] | None, **values: Any) -> None:
+        from aiplan.cli.session import Session
+
+        shared = {item.name: values.pop(item.name) for item in SHARED if item.name in values}
+        command(Session(overlays=tuple(catalog or ()), **shared), **values)
+
+    _, *own = inspect.signature(command).parameters.values()
+    parameters = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in own]
+    run.__signature__ = inspect.Signature([*parameters, *SHARED])  # type: ignore[attr-defined]
+    run.__annotations__ = {}
+    return run

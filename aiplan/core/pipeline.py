@@ -45,38 +45,6 @@ def bubble_time(all_stages: Numeric, busiest: Numeric, interleave: Numeric) -> N
 
 
 @closed_form
-def bubble_share(pipeline: Numeric, micro_batches: Numeric, interleave: Numeric) -> Numeric:
-    """Share of a step that equal stages idle.
-
-    f = (p - 1) / (m v + p - 1)
-
-    Parameters
-    ----------
-    pipeline : numeric
-        Stages p. [-]
-    micro_batches : numeric
-        Micro-batches m per step and pipeline. [-]
-    interleave : numeric
-        Model chunks v per stage. [-]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [-]
-
-    Notes
-    -----
-    Equal stages, free communication.
-
-    References
-    ----------
-    .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC21, section 2.2.
-       https://arxiv.org/abs/2104.04473
-    """
-    return (pipeline - 1.0) / (micro_batches * interleave + pipeline - 1.0)
-
-
-@closed_form
 def micro_batches_in_flight(pipeline: Numeric, stage: Numeric, interleave: Numeric, micro_batches: Numeric) -> Numeric:
     """Micro-batches whose activations a stage holds at its peak, in units of a whole stage.
 

@@ -31,9 +31,14 @@ class Comparison:
     problem: str = ""
 
     @property
+    def ratio(self) -> float:
+        """Predicted over measured step time."""
+        return math.nan if self.estimate is None else self.estimate["step"] / self.measured_step_time
+
+    @property
     def error(self) -> float:
         """Predicted over measured step time, less one."""
-        return math.nan if self.estimate is None else self.estimate["step"] / self.measured_step_time - 1.0
+        return self.ratio - 1.0
 
     @property
     def measured_memory(self) -> float:

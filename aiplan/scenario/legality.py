@@ -206,9 +206,14 @@ def _stages(model: Model, plan: Plan) -> Iterator[Fault]:
             )
 
 
-def _even_split(layers: int, stages: int) -> str:
+def spread(layers: int, stages: int) -> list[int]:
+    """Return layers spread over stages as evenly as they can be; the first stages get what is over."""
     base, more = divmod(layers, stages)
-    parts = [str(base + (index < more)) for index in range(stages)]
+    return [base + (index < more) for index in range(stages)]
+
+
+def _even_split(layers: int, stages: int) -> str:
+    parts = [str(count) for count in spread(layers, stages)]
     return f"[{', '.join(parts)}]" if stages <= 8 else f"[{', '.join(parts[:3])}, ..., {parts[-1]}]"
 
 

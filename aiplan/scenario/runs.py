@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aiplan.declare import Diagnostics, Mapping, Scalar, Sequence, build
 from aiplan.declare.fields import Declared, flag, integer, listing, text
 from aiplan.declare.patch import set_node
-from aiplan.scenario.files import LIBRARY, PUBLISHED, Place, library_ids, read_place
+from aiplan.scenario.files import LIBRARY, PUBLISHED, Place, library_ids
 from aiplan.scenario.load import resolve_tree
 
 if TYPE_CHECKING:
@@ -59,16 +59,18 @@ def published_files() -> list[Place]:
     return [Place(f"{LIBRARY}/{PUBLISHED}/{name}.yaml", folder / f"{name}.yaml") for name in library_ids(PUBLISHED)]
 
 
-def load_runs(
-    place: Place, catalog: Catalog, diagnostics: Diagnostics, settings: Settings = ()
+def runs_of(
+    root: Node, place: Place, catalog: Catalog, diagnostics: Diagnostics, settings: Settings = ()
 ) -> Iterator[MeasuredRun]:
-    """Yield the runs of a file.
+    """Yield the runs of a file that has been read.
 
     A row is a mapping of dotted paths to values that replace those of `base`. A row that cannot be planned is a run
     with a problem, not an error of the file; what is wrong with the file itself goes to `diagnostics`.
 
     Parameters
     ----------
+    root : Node
+        What the file holds.
     place : Place
         The file.
     catalog : Catalog
@@ -78,13 +80,6 @@ def load_runs(
     settings : sequence of tuple
         Changes to every run: path, value text, option name.
     """
-    yield from runs_of(read_place(place, diagnostics), place, catalog, diagnostics, settings)
-
-
-def runs_of(
-    root: Node, place: Place, catalog: Catalog, diagnostics: Diagnostics, settings: Settings = ()
-) -> Iterator[MeasuredRun]:
-    """Yield the runs of a file that has been read, as `load_runs` does."""
     if not isinstance(root, Mapping):
         diagnostics.error("AIP103", "a file of runs is a mapping with base and rows", root.mark)
         return

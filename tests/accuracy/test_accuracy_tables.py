@@ -196,8 +196,11 @@ def test_no_cell_is_too_much(rows):
 @settings(max_examples=100, deadline=None)
 @given(text=st.text(max_size=200), headed=st.booleans())
 def test_no_text_is_too_much(text, headed):
-    try:
-        list(read_runs(StringIO(",".join(GOOD) + "\n" + text, newline=""), "x.csv"))
-        read(",".join(GOOD) + "\n" + text if headed else text)
-    except InputError:
+    whole = ",".join(GOOD) + "\n" + text if headed else text
+    if not headed:
+        with pytest.raises(InputError):
+            read(whole)
         return
+    runs = read(whole)
+    assert len(runs) == len(list(read_runs(StringIO(whole, newline=""), "x.csv")))
+    assert all((run.scenario is None) == bool(run.problem) for run in runs)

@@ -255,9 +255,9 @@ def bloom(ask, global_batch):
 def test_bloom_bubble(global_batch, count, slots, bubble):
     """The bubble at tiny micro-batch counts. https://github.com/bigscience-workshop/bigscience"""
     assert training.micro_batches(global_batch, 2, 8) == count
-    share = pipeline.bubble_share(12, count, 1)
-    assert share == pytest.approx(bubble, rel=0.001)
-    assert count / (1 - share) == pytest.approx(slots, rel=1e-12)
+    idle = pipeline.bubble_time(12.0, 1.0, 1)
+    assert count + idle == pytest.approx(slots, rel=1e-12)
+    assert idle / (count + idle) == pytest.approx(bubble, rel=0.001)
 
 
 def test_bloom_bubble_does_not_scale_with_the_batch(ask):

@@ -207,12 +207,12 @@ def test_exposed_is_at_most_the_communication(communication, computation, share,
 
 @quick
 @given(st.integers(1, 64), st.integers(1, 512), st.integers(1, 8))
-def test_bubble_share_agrees_with_bubble_time(stages, micro_batches, interleave):
+def test_bubble_of_equal_stages_is_the_published_share(stages, micro_batches, interleave):
+    """(p - 1) / (m v + p - 1). https://arxiv.org/abs/2104.04473, section 2.2"""
     busy = 3.0 * micro_batches
     bubble = pipeline.bubble_time(3.0 * stages, 3.0, interleave)
-    assert bubble / (bubble + busy) == pytest.approx(
-        pipeline.bubble_share(stages, micro_batches, interleave), rel=1e-12
-    )
+    share = (stages - 1) / (micro_batches * interleave + stages - 1)
+    assert bubble / (bubble + busy) == pytest.approx(share, rel=1e-12)
     assert pipeline.bubble_time(3.0, 3.0, interleave) == 0.0
 
 

@@ -171,7 +171,6 @@ def test_bubble_of_equal_stages(stages, micro_batches, chunks):
     end, _ = equal_stages(stages, micro_batches, chunks)
     idle = end - 12.0 * micro_batches
     assert idle == pytest.approx(pipeline.bubble_time(12.0 * stages, 12.0, chunks), abs=1e-9)
-    assert idle / end == pytest.approx(pipeline.bubble_share(stages, micro_batches, chunks), abs=1e-12)
 
 
 @pytest.mark.parametrize(("stages", "micro_batches", "chunks"), PLAIN + INTERLEAVED)

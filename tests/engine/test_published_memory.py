@@ -1,7 +1,5 @@
 """Predicted memory against what published runs measured."""
 
-from pathlib import Path
-
 import pytest
 
 from aiplan.catalog.load import Catalog
@@ -9,7 +7,8 @@ from aiplan.core import memory
 from aiplan.declare import Diagnostics
 from aiplan.planning.accuracy import compare_runs
 from aiplan.planning.estimate import estimate
-from aiplan.scenario.runs import load_runs, published_files
+from aiplan.planning.run_files import measured_runs
+from aiplan.planning.variants import Source
 
 GIB = 2**30
 STATES = [
@@ -29,8 +28,7 @@ STATE_TERMS = ("memory.weights", "memory.gradients", "memory.optimizer", "memory
 
 def runs_of(name):
     diagnostics = Diagnostics()
-    place = next(place for place in published_files() if Path(place.name).stem == name)
-    runs = list(load_runs(place, Catalog(), diagnostics))
+    runs = measured_runs([Source(name)], Catalog(), diagnostics)
     diagnostics.raise_if_errors()
     return runs
 

@@ -133,7 +133,7 @@ def _points(items: Sequence[Comparison]) -> dict[str, list[Point]]:
         if scenario is not None:
             time = quantity(item.measured_step_time, "s")
             text = f"{item.run.ident}: measured {time}, {change(item.error)}"
-            point = Point(item.measured_step_time, item.error + 1.0, text)
+            point = Point(item.measured_step_time, item.ratio, text)
             found.setdefault(evidence.like(scenario).accelerator, []).append(point)
     return dict(sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0])))
 
