@@ -22,7 +22,11 @@ STATES = [
     ("hf-13438537", 32, 4096, 14336, False, 2, 32, 1, 43.22),
     ("hf-13502043", 32, 4096, 14336, False, 4, 64, 0, 41.41),
 ]
-"""Memory allocated outside a step. https://huggingface.co/spaces/nanotron/ultrascale-playbook"""
+"""Memory allocated outside a step. https://huggingface.co/spaces/nanotron/ultrascale-playbook
+
+Which copies nanotron keeps was read off the runs on one pipeline stage, these among them: a check that the switches give
+what they were read from, not that other runs are met.
+"""
 STATE_TERMS = ("memory.weights", "memory.gradients", "memory.optimizer", "memory.gathered")
 
 
