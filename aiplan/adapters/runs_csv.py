@@ -80,11 +80,22 @@ SOFTWARE = (
     (r"Pax", "pax"),
     (r"MaxText", "maxtext"),
     (r"Megatron-Bridge", "megatron-bridge"),
-    (r"NeMo|Megatron-Core|TE ", "megatron-core"),
+    (r"NeMo Megatron", "megatron-lm-2022"),
+    (r"NeMo", "nemo"),
+    (r"Megatron-Core|TE ", "megatron-core"),
     (r"Megatron-LM", "megatron-lm-2021"),
     (r"DeepSpeed", "deepspeed"),
 )
-
+GRAPHS = ((r"CUDA graphs \(full_iteration\)", "full"), (r"CUDA graphs \(transformer_engine\)", "partial"))
+DISPATCHES = ((r"hybridep", "hybridep"), (r"deepep", "deepep"))
+FUSED_EXPERTS = "26.06"
+"""Release of Megatron-Bridge from which the kernels round experts are fused."""
+FULLY_SHARDED = 3
+CHEAP_MODULES = {"layernorm", "moe_act", "mla_up_proj", "mlp"}
+"""Parts of a layer that Megatron-Core computes again without the attention core."""
+RACK = 72
+JEAN_ZAY = "jean-zay-a100"
+"""Node of which transfers between accelerators use a part of the links only."""
 
 _COLUMNS = """
 id source_title source_url year model_name family n_params_b layers hidden ffn_hidden heads kv_heads vocab seq_len
@@ -307,18 +318,23 @@ def _cluster(row: _Row, gpus: int | None, per_node: int | None) -> dict[str, Any
         row.assumed.append(f"inter_node {fabric[0]}")
     each, ports = per_node or 8, re.match(r"(\d{1,4})x", inter)
     nodes = max(1, math.ceil((gpus or 1) / each))
-    return {
-        "accelerator": _accelerator(row),
-        "accelerators_per_node": each,
+    wiring: dict[str, Any] | None = {"node": JEAN_ZAY} if "Jean Zay" in inter and "A100" in row.text("accelerator") else None
+    return (wiring or {"accelerator": _accelerator(row), "accelerators_per_node": each}) | {
         "nodes": nodes,
         "accelerators": gpus,
-        "domain": 72 if "NVL72" in row.text("intra_node") else None,
+        "domain": _domain(row, gpus),
         "network": {
             "fabric": fabric[0],
             "ports": int(ports[1]) if ports else fabric[1],
-            "efficiency": _measured_efficiency(row) if nodes > 1 else None,
         },
     }
+
+
+def _domain(row: _Row, gpus: int | None) -> int | None:
+    """Return the accelerators of a scale-up network that spans nodes: a rack, or a slice of a TPU pod."""
+    if "NVL72" in row.text("intra_node"):
+        return RACK
+    return gpus if row.text("inter_node").startswith("ICI within slice") else None
 
 
 def _accelerator(row: _Row) -> str:
@@ -327,12 +343,6 @@ def _accelerator(row: _Row) -> str:
     if len(text) > LONGEST_NAME:
         row.refuse("accelerator", "the name of one")
     return text if CATALOG_ID.fullmatch(text) else _match(ACCELERATORS, text, text)
-
-
-def _measured_efficiency(row: _Row) -> float | None:
-    """Return the share of 400 GB/s a node that an all-reduce over the job reached, where the notes state it."""
-    found = re.search(r"NCCL all-reduce (\d{1,6}(?:\.\d+)?) GB/s \(intra", row.text("notes"))
-    return min(float(found[1]) / ALL_REDUCE_OF_NODE, 1.0) if found else None
 
 
 def _plan(row: _Row) -> dict[str, Any]:
@@ -347,17 +357,37 @@ def _plan(row: _Row) -> dict[str, Any]:
         "expert_tensor": noted_expert_tensor(row.text("notes")),
         "micro_batch": row.count("micro_batch", 1),
         "sequence_parallel": sequence_parallel.startswith("yes") if sequence_parallel and tensor > 1 else None,
-        "zero": int(zero[1]) if zero else 0 if sharding else None,
+        "zero": _zero(row, int(zero[1]) if zero else 0 if sharding else None),
         "recompute": _recompute(row),
-        "cuda_graphs": "CUDA graphs (full_iteration)" in row.text("overlap_flags") or None,
-        "overlap": {"expert": True} if "MoE all-to-all overlap" in row.text("overlap_flags") else None,
+        "cuda_graphs": _match(GRAPHS, row.text("overlap_flags"), "") or None,
+        "dispatch": _match(DISPATCHES, row.text("overlap_flags"), "") or None,
+        "overlap": _overlap(row.text("overlap_flags")),
         "attention": "flash" if flash.startswith("yes") else "fused-softmax" if flash.startswith("no") else None,
     }
+
+
+def _overlap(flags: str) -> dict[str, bool] | None:
+    found = {
+        kind: True for kind, text in (("expert", "MoE all-to-all overlap"), ("tensor", "async TP")) if text in flags
+    }
+    return found or None
+
+
+def _zero(row: _Row, stage: int | None) -> int | None:
+    """Return the ZeRO stage; torchtitan keeps parameters whole through a step that has a pipeline."""
+    if stage == FULLY_SHARDED and "torchtitan" in row.text("framework") and (row.count("pp", 1) or 1) > 1:
+        row.assumed.append("zero 2: with a pipeline, parameters are gathered once a step")
+        return FULLY_SHARDED - 1
+    return stage
 
 
 def _recompute(row: _Row) -> str:
     text = row.text("recompute")
     mode = next((mode for mode in ("full", "selective", "none") if text.startswith(mode)), "")
+    modules = re.search(r"\(([a-z_, ]+)\)", text) if mode == "selective" else None
+    if modules and set(modules[1].split(", ")) <= CHEAP_MODULES:
+        row.assumed.append(f"recompute none: {modules[1]} cost next to nothing to compute again")
+        return "none"
     if not mode:
         row.assumed.append("recompute none")
     return mode or "none"
@@ -397,10 +427,12 @@ def _split_by_cost(row: _Row, layers: int, pipeline: int) -> list[int]:
 def _software(row: _Row) -> str:
     framework, year = row.text("framework"), row.text("year")
     if framework == "Megatron-LM":
-        return {"2020": "megatron-lm-2021", "2021": "megatron-lm-2021", "2022": "megatron-lm-2022"}.get(
+        return {"2020": "megatron-lm-2020", "2021": "megatron-lm-2021", "2022": "megatron-lm-2022"}.get(
             year, "megatron-core"
         )
-    return row.match("framework", SOFTWARE, "megatron-core")
+    found = row.match("framework", SOFTWARE, "megatron-core")
+    release = re.search(r"container (\d\d\.\d\d)", row.text("notes"))
+    return "megatron-bridge-2026" if found == "megatron-bridge" and release and release[1] >= FUSED_EXPERTS else found
 
 
 def _measured(row: _Row) -> dict[str, Any]:

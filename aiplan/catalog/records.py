@@ -103,6 +103,9 @@ class FittedCompute(Declared):
     matmul_fraction_by_type: dict[str, float] = mapping(
         number(doc="Share", above=0, maximum=1), keys=DTYPES, doc="The same for narrower types", default="empty"
     )
+    shared_with: str | None = text(
+        doc="Accelerator whose figures these are: both were fitted together", default=None, pattern=ID_PATTERN
+    )
     matmul_depth: float = number(doc="Inner dimension that filling a tile costs", default=0.0, minimum=0)
     attention_fraction: float = number(doc="Share of the dense peak that fused attention reaches", above=0, maximum=1)
     memory_fraction: float = number(doc="Share of the memory bandwidth that kernels reach", above=0, maximum=1)
@@ -248,6 +251,9 @@ class ScaleUp(Declared):
     )
     switch: str | None = text(doc="Id of the switch chip, among links", default=None, pattern=ID_PATTERN)
     switches: int | None = integer(doc="Switch chips", default=None, minimum=1)
+    links: int | None = integer(
+        doc="Links of each accelerator that a transfer uses, if not all of them", default=None, minimum=1
+    )
     domain: int | None = integer(
         doc="Accelerators in one scale-up network, if more than the node", default=None, minimum=1
     )

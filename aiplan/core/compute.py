@@ -69,7 +69,7 @@ def _useful_share(
 def alignment_factor(columns: Numeric, inner: Numeric, element_bytes: Numeric) -> Numeric:
     """Share of its usual rate that a matmul keeps when its rows do not begin at multiples of 16 bytes.
 
-    u = 1 if n e and k e are multiples of 16 bytes, else 1/8
+    u = 1 if n e and k e are multiples of 16 bytes, else 1/20
 
     Parameters
     ----------
@@ -87,8 +87,9 @@ def alignment_factor(columns: Numeric, inner: Numeric, element_bytes: Numeric) -
 
     Notes
     -----
-    Matrix units load 16 bytes at a time; without alignment libraries fall back to slow kernels. The factor is that of
-    head widths 108 and 150 in the BigScience layout search, where the attention core took eight times as long.
+    Matrix units load 16 bytes at a time; without alignment libraries fall back to kernels without them. On the A100
+    these have a quarter of the peak and reach a fifth of it; the factor goes with head widths 108 and 150 in the
+    BigScience layout search.
 
     References
     ----------
@@ -96,7 +97,7 @@ def alignment_factor(columns: Numeric, inner: Numeric, element_bytes: Numeric) -
        https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html
     """
     widths = np.stack(np.broadcast_arrays(columns * element_bytes, inner * element_bytes))
-    return np.where(np.all(np.mod(widths, 16.0) == 0.0, axis=0), 1.0, 0.125)
+    return np.where(np.all(np.mod(widths, 16.0) == 0.0, axis=0), 1.0, 0.05)
 
 
 @closed_form
@@ -162,6 +163,77 @@ def matmul_time(
 
 
 @closed_form
+def attention_fraction(
+    fraction: Numeric, kernel_share: Numeric, attention_share: Numeric, sequence: Numeric, ramp: Numeric
+) -> Numeric:
+    """Share of the peak that a fused attention kernel reaches.
+
+    f = f_a s_k s_a n / (n + n_0)
+
+    Parameters
+    ----------
+    fraction : numeric
+        Share f_a of the peak on long sequences on this accelerator. [-]
+    kernel_share : numeric
+        Share s_k that all kernels of the framework reach. [-]
+    attention_share : numeric
+        Share s_a of its attention kernel: below 1 for older generations, above for newer ones. [-]
+    sequence : numeric
+        Sequence length n. [-]
+    ramp : numeric
+        Sequence length n_0 at which half of the share is reached. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    Short sequences leave blocks of the causal mask half empty and fill fewer multiprocessors. Forward and backward pass
+    are taken to reach the same share.
+
+    References
+    ----------
+    .. [1] Dao, "FlashAttention-2", 2023, figures 4 to 6: speed over sequence length. https://arxiv.org/abs/2307.08691
+    """
+    return fraction * kernel_share * attention_share * sequence / (sequence + ramp)
+
+
+@closed_form
+def grouped_share(share: Numeric, width: Numeric, lost_width: Numeric) -> Numeric:
+    """Share of the usual rate that the grouped matmuls of experts keep.
+
+    s = s_g w / (w + w_0)
+
+    Parameters
+    ----------
+    share : numeric
+        Share s_g that wide experts keep. [-]
+    width : numeric
+        Width w of the feed-forward block of an expert on the rank. [-]
+    lost_width : numeric
+        Width w_0 that is lost at the ends of each small matmul. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    Routing is taken as balanced.
+
+    References
+    ----------
+    .. [1] Gale et al., "MegaBlocks: Efficient Sparse Training with Mixture-of-Experts", MLSys 2023.
+       https://arxiv.org/abs/2211.15841
+    """
+    some = np.maximum(width, 1.0)  # a network without experts is given one, of no rows
+    return share * some / (some + lost_width)
+
+
+@closed_form
 def attention_time(
     flops: Numeric, peak: Numeric, fraction: Numeric, nbytes: Numeric, bandwidth: Numeric, launch: Numeric
 ) -> Numeric:
@@ -176,7 +248,7 @@ def attention_time(
     peak : numeric
         Dense peak F of the data type. [FLOP/s]
     fraction : numeric
-        Share f of the peak that the kernel reaches on long sequences. [-]
+        Share f of the peak that the kernel reaches. [-]
     nbytes : numeric
         Bytes n read and written: queries, keys, values and result. [B]
     bandwidth : numeric
@@ -191,7 +263,7 @@ def attention_time(
 
     Notes
     -----
-    The score matrix never leaves the chip. Short sequences reach less than f.
+    The score matrix never leaves the chip.
 
     References
     ----------

@@ -353,11 +353,11 @@ def fragmentation_bytes(dynamic: Numeric, share: Numeric) -> Numeric:
 
 @closed_form
 def accumulation_traffic(
-    parameters: Numeric, weight_bytes: Numeric, gradient_bytes: Numeric, separate: Numeric
+    parameters: Numeric, weight_bytes: Numeric, gradient_bytes: Numeric, separate: Numeric, cast: Numeric = 0.0
 ) -> Numeric:
     """Bytes that adding a micro-batch's gradients to the accumulated ones moves.
 
-    n = P (e_w + 2 e_g) [separate kernel]
+    n = P (e_w + 2 e_g + 2 e_g [cast first and e_g > e_w]) [separate kernel]
 
     Parameters
     ----------
@@ -369,6 +369,8 @@ def accumulation_traffic(
         Bytes e_g of an accumulated gradient. [B]
     separate : numeric
         1 if a kernel of its own adds them; 0 if the matmul that makes them does. [-]
+    cast : numeric
+        1 if they are first cast to the wider type in a kernel of its own. [-]
 
     Returns
     -------
@@ -383,7 +385,8 @@ def accumulation_traffic(
     ----------
     .. [1] Megatron-LM, gradient accumulation fusion. https://github.com/NVIDIA/Megatron-LM
     """
-    return parameters * (weight_bytes + 2.0 * gradient_bytes) * separate
+    widened = np.where(np.asarray(gradient_bytes) > weight_bytes, cast, 0.0)
+    return parameters * (weight_bytes + 2.0 * gradient_bytes * (1.0 + widened)) * separate
 
 
 @closed_form

@@ -13,6 +13,36 @@ if TYPE_CHECKING:
 
 
 @closed_form
+def padded_vocabulary(vocab: Numeric, tensor: Numeric) -> Numeric:
+    """Rows of the output head as it is computed: a whole number of 64 on every rank.
+
+    V' = 64 t ceil(V / (64 t))
+
+    Parameters
+    ----------
+    vocab : numeric
+        Rows V of the table. [-]
+    tensor : numeric
+        Tensor parallel ranks t. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    Frameworks pad the table, to 64 or 128 rows, for the sake of matrix units; memory and operations are counted
+    without.
+
+    References
+    ----------
+    .. [1] Megatron-LM, make-vocab-size-divisible-by. https://github.com/NVIDIA/Megatron-LM
+    """
+    return 64.0 * tensor * np.ceil(vocab / (64.0 * tensor))
+
+
+@closed_form
 def share(whole: Numeric, ranks: Numeric) -> Numeric:
     """Even share that each of several ranks has of a width or a count.
 

@@ -180,10 +180,10 @@ def softmax_traffic(
 
 
 @closed_form
-def shuffle_traffic(rows: Numeric, hidden: Numeric, element_bytes: Numeric) -> Numeric:
+def shuffle_traffic(rows: Numeric, hidden: Numeric, element_bytes: Numeric, passes: Numeric = 3.0) -> Numeric:
     """Bytes that sorting tokens by expert, and back, moves.
 
-    n = 6 r h e
+    n = 2 c r h e
 
     Parameters
     ----------
@@ -193,6 +193,8 @@ def shuffle_traffic(rows: Numeric, hidden: Numeric, element_bytes: Numeric) -> N
         Width h. [-]
     element_bytes : numeric
         Bytes e of an activation. [B]
+    passes : numeric
+        Passes c, each read and written. [-]
 
     Returns
     -------
@@ -201,14 +203,14 @@ def shuffle_traffic(rows: Numeric, hidden: Numeric, element_bytes: Numeric) -> N
 
     Notes
     -----
-    Three passes, each read and written: to send, to sort, to weight and add. Fused kernels do with less.
+    Three passes at least without fusion: to send, to sort, to weight and add; padding, casts and scales take more.
 
     References
     ----------
     .. [1] Lepikhin et al., "GShard: Scaling Giant Models with Conditional Computation and Automatic Sharding", 2020.
        https://arxiv.org/abs/2006.16668
     """
-    return 6.0 * (rows * hidden * element_bytes)
+    return 2.0 * passes * (rows * hidden * element_bytes)
 
 
 @closed_form
@@ -243,10 +245,12 @@ def lookup_traffic(tokens: Numeric, hidden: Numeric, element_bytes: Numeric) -> 
 
 
 @closed_form
-def loss_traffic(tokens: Numeric, vocab: Numeric, tensor: Numeric, element_bytes: Numeric) -> Numeric:
+def loss_traffic(
+    tokens: Numeric, vocab: Numeric, tensor: Numeric, element_bytes: Numeric, loss_bytes: Numeric
+) -> Numeric:
     """Bytes that softmax and cross-entropy over the vocabulary move, in either direction.
 
-    n = 3.5 T V e / t
+    n = T V (e + 1.5 l) / t
 
     Parameters
     ----------
@@ -258,6 +262,8 @@ def loss_traffic(tokens: Numeric, vocab: Numeric, tensor: Numeric, element_bytes
         Tensor parallel ranks t. [-]
     element_bytes : numeric
         Bytes e of an activation. [B]
+    loss_bytes : numeric
+        Bytes l that the loss takes per logit besides: copies in single precision. [B]
 
     Returns
     -------
@@ -266,14 +272,15 @@ def loss_traffic(tokens: Numeric, vocab: Numeric, tensor: Numeric, element_bytes
 
     Notes
     -----
-    A count of 3.5 passes over the logits is an estimate; fused kernels do with less.
+    Logits are read or written once; a copy is written in one direction and read in both, so each direction moves half
+    of three passes over it. Fused kernels do with less.
 
     References
     ----------
     .. [1] Shoeybi et al., "Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism",
        2019. https://arxiv.org/abs/1909.08053
     """
-    return tokens * vocab / tensor * 3.5 * element_bytes
+    return tokens * vocab / tensor * (element_bytes + 1.5 * loss_bytes)
 
 
 @closed_form

@@ -57,10 +57,13 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
     return {
         # What runs beside the backward pass shares its time: gradients, and weights that are gathered once more.
         "step.data.gradients": overlap.exposed_time(
-            compose.summed(reduction, before_backward), compose.repeated(busy.backward, rounds), plan.hidden_gradients
+            compose.summed(reduction, before_backward),
+            compose.repeated(busy.backward, rounds),
+            plan.hidden_gradients,
+            plan.contention,
         ),
         "step.data.parameters": overlap.exposed_time(
-            before_forward, compose.repeated(busy.forward, rounds), plan.hidden_parameters
+            before_forward, compose.repeated(busy.forward, rounds), plan.hidden_parameters, plan.contention
         ),
         "step.data.embedding": _tied_embedding(values, net),
     }
@@ -72,13 +75,17 @@ def _exchange(values: Inputs, net: Wires, parameters: Array, ranks: Array, strid
     latency = topology.hop_latency(ranks, local, net.link_latency, net.network_latency)
     gradients = compose.product(parameters, values.workload.gradient_bytes)
     weights = compose.product(parameters, values.workload.weight_bytes)
+    reductions = collectives.messages(gradients, values.plan.bucket)
+    gathers = collectives.messages(weights, values.plan.bucket)
     return Exchange(
         reduce_all=compose.least(
-            collectives.ring_all_reduce_time(gradients, ranks, bandwidth, latency),
-            collectives.tree_all_reduce_time(gradients, ranks, bandwidth, latency),
+            collectives.ring_all_reduce_time(gradients, ranks, bandwidth, compose.repeated(latency, reductions)),
+            collectives.tree_all_reduce_time(gradients, ranks, bandwidth, compose.repeated(latency, reductions)),
         ),
-        reduce_scatter=collectives.ring_all_gather_time(gradients, ranks, bandwidth, latency),
-        gather=collectives.ring_all_gather_time(weights, ranks, bandwidth, latency),
+        reduce_scatter=collectives.ring_all_gather_time(
+            gradients, ranks, bandwidth, compose.repeated(latency, reductions)
+        ),
+        gather=collectives.ring_all_gather_time(weights, ranks, bandwidth, compose.repeated(latency, gathers)),
     )
 
 

@@ -96,7 +96,11 @@ class ClusterInputs(_Named):
     matmul_depth: Array
     kernel_share: Array
     expert_share: Array
+    expert_lost_width: Array
+    expert_passes: Array
     attention_fraction: Array
+    attention_share: Array
+    attention_ramp: Array
     multiprocessors: Array
     memory_capacity: Array
     memory_bandwidth: Array
@@ -144,12 +148,16 @@ class PlanInputs(_Named):
     fused_elementwise: Array
     separate_casts: Array
     separate_accumulation: Array
+    cast_gradients: Array
+    contention: Array
+    bucket: Array
     hidden_gradients: Array
     hidden_parameters: Array
     hidden_tensor: Array
     hidden_pipeline: Array
     hidden_expert: Array
     two_level_dispatch: Array
+    hidden_dispatch: Array
 
 
 class StageInputs(_Named):

@@ -200,7 +200,9 @@ def _flash_core(values: Inputs, tokens: Array, memory: Array) -> Pass:
 
     def one(flops: Array, passes: float) -> Array:
         nbytes = traffic.attention_traffic(tokens, model.heads, kv_heads, key_dim, value_dim, size, plan.tensor, passes)
-        fraction = compute.sustained_fraction(cluster.attention_fraction, cluster.kernel_share)
+        fraction = compute.attention_fraction(
+            cluster.attention_fraction, cluster.kernel_share, cluster.attention_share, sequence, cluster.attention_ramp
+        )
         time: Array = compute.attention_time(flops, cluster.attention_peak, fraction, nbytes, memory, cluster.launch)
         return time
 
@@ -253,11 +255,12 @@ def _experts(values: Inputs, tokens: Array, memory: Array) -> Pass:
     held = sharding.held_experts(model.experts, plan.expert)
     rows = sharding.routed_rows(tokens, model.top_k, plan.expert_tensor, plan.tensor)
     width = sharding.share(model.expert_ffn, plan.expert_tensor)
-    routed = _block(values, sharding.share(rows, held), width, memory, held, values.cluster.expert_share)
+    kept = compute.grouped_share(values.cluster.expert_share, width, values.cluster.expert_lost_width)
+    routed = _block(values, sharding.share(rows, held), width, memory, held, kept)
     shared = _block(values, tokens, sharding.share(model.shared_ffn, plan.tensor), memory)
     own_tokens = sharding.share(tokens, sharding.sequence_shards(plan.tensor, plan.sequence_parallel))
     router = linear(values, own_tokens, model.experts, model.hidden, memory)
-    shuffled = traffic.shuffle_traffic(rows, model.hidden, size)
+    shuffled = traffic.shuffle_traffic(rows, model.hidden, size, values.cluster.expert_passes)
     moves = compute.memory_bound_time(shuffled, memory, 6.0, values.cluster.launch)
     return _plus(routed, shared, router, Pass(moves, moves))
 
@@ -333,7 +336,8 @@ def _expert_communication(values: Inputs, net: Wires, tokens: Array) -> Pass:
     if not model.experts.any():
         return NOTHING
     local = topology.ranks_per_domain(plan.expert, plan.expert_tensor, values.cluster.domain)
-    latency = compose.chosen(topology.crosses(plan.expert, local), net.network_latency, net.link_latency)
+    crosses = topology.crosses(plan.expert, local)
+    latency = compose.chosen(crosses, net.network_latency, net.link_latency)
     rows = sharding.routed_rows(tokens, model.top_k, 1.0, plan.tensor)
     every_copy = collectives.all_to_all_time(
         traffic.residual_bytes(rows, model.hidden, values.workload.activation_bytes),
@@ -355,5 +359,7 @@ def _expert_communication(values: Inputs, net: Wires, tokens: Array) -> Pass:
         latency,
     )
     one = compose.chosen(plan.two_level_dispatch, once_a_node, every_copy)
-    both = compose.repeated(overlap.share_exposed(one, plan.hidden_expert), 2.0)
+    pipelined = compose.chosen(crosses, 0.0, plan.hidden_dispatch)  # inside a scale-up network only
+    exposed = overlap.share_exposed(overlap.share_exposed(one, pipelined), plan.hidden_expert)
+    both = compose.repeated(exposed, 2.0)
     return Pass(both, both)

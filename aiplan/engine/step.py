@@ -100,8 +100,8 @@ def _host(values: Inputs, device: Pass) -> Pass:
         compose.repeated(values.cluster.host_time_experts, values.stages.moe_layers),
     )
     return Pass(
-        overlap.exposed_time(starts, device.forward, 1.0),
-        overlap.exposed_time(compose.repeated(starts, 2.0), device.backward, 1.0),
+        overlap.waiting_time(starts, device.forward),
+        overlap.waiting_time(compose.repeated(starts, 2.0), device.backward),
     )
 
 
@@ -113,6 +113,7 @@ def _accumulation(values: Inputs, held: Held) -> Array:
         values.workload.weight_bytes,
         values.workload.gradient_bytes,
         values.plan.separate_accumulation,
+        values.plan.cast_gradients,
     )
     added: Array = compute.memory_bound_time(nbytes, rate, 0.0, values.cluster.launch)
     return added
@@ -123,8 +124,9 @@ def _ends(values: Inputs, tokens: Array) -> Pass:
     model, plan, work = values.model, values.plan, values.workload
     rate = compute.achieved(values.cluster.memory_bandwidth, values.cluster.memory_fraction)
     size, launch = work.activation_bytes, values.cluster.launch
-    head = linear(values, tokens, sharding.share(model.vocab, plan.tensor), model.hidden, rate)
-    loss_bytes = traffic.loss_traffic(tokens, model.vocab, plan.tensor, size)
+    columns = sharding.share(sharding.padded_vocabulary(model.vocab, plan.tensor), plan.tensor)
+    head = linear(values, tokens, columns, model.hidden, rate)
+    loss_bytes = traffic.loss_traffic(tokens, model.vocab, plan.tensor, size, work.loss_bytes)
     loss = compute.memory_bound_time(loss_bytes, rate, 2.0, launch)
     lookup_bytes = traffic.lookup_traffic(tokens, model.hidden, size)
     lookup = compute.memory_bound_time(lookup_bytes, rate, 2.0, launch)

@@ -54,6 +54,7 @@ class Scenario(NamedTuple):
     model: Model
     node: NodeEntry
     accelerator: Accelerator
+    software: Software
     values: dict[str, Value]
     stages: dict[str, list[float]]
     data: int
@@ -139,6 +140,7 @@ def _checked(
         model=parts.model,
         node=parts.node,
         accelerator=parts.accelerator,
+        software=parts.software,
         values=values,
         stages=_stages(parts.model, split, file.plan.pipeline),
         data=int(values["plan.data"].number),

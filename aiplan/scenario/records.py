@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aiplan.declare import Declared, choice, either, flag, integer, listing, number, quantity, record, text
 from aiplan.scenario.model import Model
+from aiplan.scenario.software import DISPATCHES, GRAPHS
 
 SCHEMA_VERSION = 1
 PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32")
@@ -90,7 +91,16 @@ class Plan(Declared):
     gradient_precision: str | None = choice(
         ("fp32", "bf16"), doc="Data type gradients are kept and reduced in", default=None
     )
-    cuda_graphs: bool = flag(doc="Kernels of a whole step are started as one graph", default=False)
+    cuda_graphs: str = choice(
+        GRAPHS,
+        doc="Kernels started as a graph: none, partial (layers but for their experts), full (whole steps)",
+        default="none",
+    )
+    dispatch: str | None = choice(
+        DISPATCHES,
+        doc="How tokens get to their experts: a message per copy, one per node and token, or that in one kernel",
+        default=None,
+    )
     overlap: Overlap = record(Overlap, doc="Which communication is hidden", default="empty")
 
 

@@ -28,6 +28,14 @@ TRAINING_OVER_BEST_MATMUL = 0.75
 MATMUL_FRACTION = 0.6
 ATTENTION_FRACTION = 0.3
 MEMORY_FRACTION = 0.7
+KERNELS = (
+    "expert_share",
+    "expert_lost_width",
+    "expert_passes",
+    "attention_share",
+    "attention_ramp",
+)
+"""What a software preset says about its kernels, taken as it is."""
 MATMUL_DEPTH = 0.0
 LINK_FRACTION = 0.8
 LINK_LATENCY = 3e-6
@@ -163,6 +171,8 @@ def _gradient_precision(parts: Parts) -> Value:
     given = parts.file.plan.gradient_precision
     if given is not None:
         return from_file(ELEMENT_BYTES[given], parts.origins, "plan.gradient_precision")
+    if parts.software.half_gradients_in_fp16 and parts.file.workload.precision == "fp16":
+        return from_file(ELEMENT_BYTES["fp16"], parts.software_origins, "half_gradients_in_fp16")
     return from_file(ELEMENT_BYTES[parts.software.gradient_precision], parts.software_origins, "gradient_precision")
 
 
@@ -225,9 +235,8 @@ def _device(parts: Parts) -> dict[str, Value]:
         if fitted
         else default(MATMUL_DEPTH, "as on the A100; no runs fitted on this accelerator"),
         "kernel_share": from_file(parts.software.kernel_share, software, "kernel_share"),
-        "expert_share": from_file(parts.software.expert_share, software, "expert_share"),
-        "host_time": _host_time(parts, "host_time"),
-        "host_time_experts": _host_time(parts, "host_time_experts"),
+        **{name: from_file(getattr(parts.software, name), software, name) for name in KERNELS},
+        **_host_times(parts),
         "step_overhead": from_file(parts.software.step_overhead, software, "step_overhead"),
         "launch": from_file(parts.software.launch, software, "launch"),
         "reserved_memory": from_file(parts.software.reserved_memory, software, "reserved_memory"),
@@ -235,11 +244,17 @@ def _device(parts: Parts) -> dict[str, Value]:
     }
 
 
-def _host_time(parts: Parts, name: str) -> Value:
-    """Return the time the host takes to start the kernels of a layer; nothing once they are captured in a graph."""
-    if parts.file.plan.cuda_graphs:
-        return from_file(0.0, parts.origins, "plan.cuda_graphs")
-    return from_file(getattr(parts.software, name), parts.software_origins, name)
+def _host_times(parts: Parts) -> dict[str, Value]:
+    """Return the time the host takes to start the kernels of a layer, of which graphs spare some or all."""
+    preset, origins, graphs = parts.software, parts.software_origins, parts.file.plan.cuda_graphs
+    if graphs == "full":
+        none = from_file(0.0, parts.origins, "plan.cuda_graphs")
+        return {"host_time": none, "host_time_experts": none}
+    layer = preset.host_time if graphs == "none" else 0.0
+    return {
+        "host_time": from_file(layer, origins, "host_time"),
+        "host_time_experts": from_file(preset.host_time_experts, origins, "host_time_experts"),
+    }
 
 
 def _domain(parts: Parts) -> Value:
@@ -258,14 +273,19 @@ def _matmul_fraction(parts: Parts) -> Value:
         narrow = device.fitted.matmul_fraction_by_type
         path = f"fitted.matmul_fraction_by_type.{dtype}" if dtype in narrow else "fitted.matmul_fraction"
         return from_file(narrow.get(dtype, device.fitted.matmul_fraction), parts.accelerator_origins, path)
+    usual = usual_matmul_fraction(device, dtype)
+    if usual is None:
+        return assumed(MATMUL_FRACTION, "no runs fitted and no matmul measured on this accelerator")
+    return default(
+        usual, f"{TRAINING_OVER_BEST_MATMUL} of the best matmul measured, the median of the fitted accelerators"
+    )
+
+
+def usual_matmul_fraction(device: Accelerator, dtype: str) -> float | None:
+    """Return the share of the peak that training usually sustains, from the best matmul measured, if there is one."""
     best = device.achieved.matmul if device.achieved else {}
     name = next((name for name in (dtype, *HALF_TYPES) if name in best), None)
-    if name is None:
-        return assumed(MATMUL_FRACTION, "no runs fitted and no matmul measured on this accelerator")
-    share = TRAINING_OVER_BEST_MATMUL * best[name] / device.compute[name]
-    return default(
-        share, f"{TRAINING_OVER_BEST_MATMUL} of the best {name} matmul measured, the median of the fitted accelerators"
-    )
+    return None if name is None else TRAINING_OVER_BEST_MATMUL * best[name] / device.compute[name]
 
 
 def _links(parts: Parts) -> dict[str, Value]:
@@ -291,7 +311,7 @@ def _links(parts: Parts) -> dict[str, Value]:
         else default(LINK_LATENCY, "usual step inside a node")
     )
     return {
-        "link_bandwidth": Value(rate * use.count, origin),
+        "link_bandwidth": Value(rate * min(parts.node.scale_up.links or use.count, use.count), origin),
         "link_fraction": fraction,
         "link_latency": latency,
     }
@@ -424,6 +444,8 @@ def _plan(parts: Parts) -> dict[str, Value]:
     def chosen(given: float | bool | None, otherwise: float | bool, path: str) -> Value:  # noqa: FBT001
         return from_file(otherwise, parts.software_origins, path) if given is None else own(given, path)
 
+    dispatch = plan.dispatch or preset.dispatch
+    dispatch_origin = chosen(None if plan.dispatch is None else 0, 0, "dispatch").origin
     kernel = plan.attention or preset.attention
     kernel_origin = chosen(None if plan.attention is None else 0, 0, "attention").origin
     split = chosen(plan.sequence_parallel, preset.sequence_parallel, "sequence_parallel")
@@ -453,13 +475,22 @@ def _plan(parts: Parts) -> dict[str, Value]:
         "flash": Value(float(kernel == "flash"), kernel_origin),
         "score_passes": Value({"flash": 0.0, "fused-softmax": 1.0, "unfused": 3.0}[kernel], kernel_origin),
         "separate_accumulation": from_file(not preset.fused_accumulation, parts.software_origins, "fused_accumulation"),
-        "two_level_dispatch": from_file(preset.two_level_dispatch, parts.software_origins, "two_level_dispatch"),
+        "cast_gradients": from_file(preset.cast_gradients, parts.software_origins, "cast_gradients"),
+        "contention": from_file(preset.contention, parts.software_origins, "contention"),
+        "bucket": derived(float("inf"), "all at once")
+        if preset.bucket is None
+        else from_file(preset.bucket, parts.software_origins, "bucket"),
+        "two_level_dispatch": Value(float(dispatch != "all-to-all"), dispatch_origin),
+        "hidden_dispatch": from_file(preset.hidden_by_hybridep, parts.software_origins, "hidden_by_hybridep")
+        if dispatch == "hybridep"
+        else Value(0.0, dispatch_origin),
         "separate_casts": from_file(preset.separate_casts, parts.software_origins, "separate_casts"),
         "fused_elementwise": from_file(preset.fused_elementwise, parts.software_origins, "fused_elementwise"),
     }
-    return values | {
+    hidden = {
         f"hidden_{kind}": _hidden(parts, kind) for kind in ("gradients", "parameters", "tensor", "pipeline", "expert")
     }
+    return values | hidden
 
 
 def _splits_sequence(parts: Parts) -> bool:

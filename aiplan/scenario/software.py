@@ -4,6 +4,25 @@ from __future__ import annotations
 
 from aiplan.declare import Declared, choice, flag, integer, listing, number, quantity, record, text
 
+DISPATCHES = ("all-to-all", "deepep", "hybridep")
+"""One message per copy of a token; one per node and token; the same inside one kernel."""
+FITTED = (
+    "kernel_share",
+    "attention_share",
+    "host_time",
+    "host_time_experts",
+    "step_overhead",
+    "expert_share",
+    "expert_passes",
+    "hidden_by_hybridep",
+    "contention",
+    "overlap.pipeline.share",
+    "overlap.expert.share",
+)
+"""Constants of a preset that can be fitted."""
+GRAPHS = ("none", "partial", "full")
+"""What is started as a graph: nothing, layers without their experts, whole steps."""
+
 
 class OverlapDefault(Declared):
     """One kind of communication: hidden by default or not, and how well when it is."""
@@ -53,14 +72,35 @@ class Software(Declared):
     dropout: bool = flag(doc="Dropout in the layers")
     fused_elementwise: bool = flag(doc="Chains of element-wise operations are one kernel")
     fused_accumulation: bool = flag(doc="The matmul that makes a weight gradient adds it up")
+    cast_gradients: bool = flag(
+        doc="Gradients are cast to the type they are added up in by a kernel of its own", default=False
+    )
+    half_gradients_in_fp16: bool = flag(
+        doc="Training in fp16 keeps and reduces gradients in fp16, whatever gradient_precision says", default=False
+    )
     kernel_share: float = number(
         doc="Share of what the accelerator sustains that the framework's kernels reach, gaps between them included",
         default=1.0,
         above=0,
         maximum=1.5,
     )
+    attention_share: float = number(
+        doc="Share of what fused attention sustains on the accelerator that this attention kernel reaches",
+        default=1.0,
+        above=0,
+        maximum=3,
+    )
+    attention_ramp: float = number(
+        doc="Sequence length at which fused attention reaches half of its share", default=993.0, minimum=0
+    )
     expert_share: float = number(
-        doc="Share of that rate that the grouped matmuls of experts keep", default=1.0, above=0, maximum=1
+        doc="Share of that rate that the grouped matmuls of wide experts keep", default=1.0, above=0, maximum=1.5
+    )
+    expert_lost_width: float = number(
+        doc="Width of an expert that is lost at the ends of its matmuls", default=900.0, minimum=0
+    )
+    expert_passes: float = number(
+        doc="Passes through memory that sorting tokens by expert, and back, takes", default=3.0, minimum=0
     )
     host_time: float = quantity(
         "time", doc="Time the host takes to start the kernels of one layer, one way", default=0.0, minimum=0
@@ -71,7 +111,24 @@ class Software(Declared):
     step_overhead: float = quantity(
         "time", doc="Time of a step outside the layers: data loading, logging, synchronisation", default=0.0, minimum=0
     )
-    two_level_dispatch: bool = flag(doc="A token goes to each node once, and from there to its experts", default=False)
+    dispatch: str = choice(
+        DISPATCHES, doc="How tokens get to their experts when the plan does not say", default="all-to-all"
+    )
+    hidden_by_hybridep: float = number(
+        doc="Share of the exchange that hybridep pipelines with the kernels around it",
+        default=0.65,
+        minimum=0,
+        maximum=1,
+    )
+    bucket: float | None = quantity(
+        "data", doc="Data that one data parallel collective takes; all at once if not given", default=None, above=0
+    )
+    contention: float = number(
+        doc="Share of hidden data parallel communication by which it slows the computation beside it",
+        default=0.504,
+        minimum=0,
+        maximum=1,
+    )
     separate_casts: float = number(
         doc="Share of the casts to a narrower type that are kernels of their own", default=1.0, minimum=0
     )
@@ -79,6 +136,10 @@ class Software(Declared):
     reserved_memory: float = quantity("data", doc="Context, libraries and communication buffers", minimum=0)
     fragmentation: float = quantity("fraction", doc="Share of activations lost in the allocator", minimum=0, maximum=1)
     overlap: OverlapDefaults = record(OverlapDefaults, doc="Which communication is hidden", default="empty")
+    fitted: tuple[str, ...] = listing(
+        choice(FITTED, doc="Name of a constant"), doc="Constants that were fitted on published runs", default=()
+    )
+    fitted_with: str | None = text(doc="Preset whose fitted constants these are as well", default=None)
     fitted_on: str = text(doc="Runs that launch, shares, buffers and fragmentation were fitted on")
     notes: str | None = text(doc="What a reader should know", default=None)
     sources: tuple[str, ...] = listing(text(doc="Address"), doc="Public addresses", default=())
