@@ -61,17 +61,22 @@ def accuracy(
     from aiplan.cli.session import source_of
     from aiplan.declare import Diagnostics
     from aiplan.planning.accuracy import Accuracy, compare_runs
-    from aiplan.planning.run_files import measured_runs
+    from aiplan.planning.run_files import library_trainings, measured_runs
+    from aiplan.planning.trainings import compare_trainings, step_by_step
     from aiplan.planning.variants import Loaded, assignments
     from aiplan.report.accuracy import render
     from aiplan.report.accuracy.scatter import page, plot
 
     changes = assignments(settings or ())
     diagnostics = Diagnostics()
-    runs = measured_runs([source_of(text) for text in path or ()], session.catalog(), diagnostics, changes)
+    catalog = session.catalog()
+    runs = measured_runs([source_of(text) for text in path or ()], catalog, diagnostics, changes)
+    whole = [run for run in runs if run.whole] if path else library_trainings(catalog, diagnostics, changes)
     diagnostics.raise_if_errors()
     session.warn(Loaded(None, diagnostics))
-    answer = Accuracy(compare_runs(runs, grades), tuple(path or ()), tuple(settings or ()), grades)
+    trainings = compare_trainings(whole, catalog, grades, changes)
+    steps = compare_runs(step_by_step(runs), grades)
+    answer = Accuracy(steps, tuple(path or ()), tuple(settings or ()), grades, trainings)
     if svg:
         session._replace(output=svg).emit(lambda _: plot(answer))
     if html:

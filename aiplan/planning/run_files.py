@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aiplan.adapters.runs_csv import is_table, read_runs, unused_columns
 from aiplan.declare import Diagnostics, InputError, Mapping, read
 from aiplan.planning.variants import STDIN, Source
-from aiplan.scenario.files import PUBLISHED, Place, find_in_library
+from aiplan.scenario.files import PUBLISHED, TRAININGS, Place, find_in_library
 from aiplan.scenario.runs import MeasuredRun, published_files, resolve_run, runs_of
 
 if TYPE_CHECKING:
@@ -41,12 +41,30 @@ def measured_runs(
     settings : sequence of tuple
         Changes to every run: path, value text, option name.
     """
-    texts = [text for source in sources for text in _texts(source, diagnostics)] if sources else _library()
+    texts = [text for source in sources for text in _texts(source, diagnostics)] if sources else _library(PUBLISHED)
     return [run for place, text in texts for run in _runs(place, text, catalog, diagnostics, settings)]
 
 
-def _library() -> list[tuple[Place, bytes]]:
-    return [(place, place.path.read_bytes()) for place in published_files()]
+def library_trainings(
+    catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting] = ()
+) -> list[MeasuredRun]:
+    """Read the whole trainings that came with the program.
+
+    Parameters
+    ----------
+    catalog : Catalog
+        Where ids are looked up.
+    diagnostics : Diagnostics
+        Takes what is wrong with the settings.
+    settings : sequence of tuple
+        Changes to every run: path, value text, option name.
+    """
+    texts = _library(TRAININGS)
+    return [run for place, text in texts for run in _runs(place, text, catalog, diagnostics, settings)]
+
+
+def _library(kind: str) -> list[tuple[Place, bytes]]:
+    return [(place, place.path.read_bytes()) for place in published_files(kind)]
 
 
 def _texts(source: Source, diagnostics: Diagnostics) -> Iterator[tuple[Place, bytes]]:
