@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MOST_STAGES = 16
 MOST_CHUNKS = 8
 MOST_EXPERT_RANKS = 64
-MOST_MICRO_BATCH = 64
+MOST_MICRO_BATCH_TOKENS = 65_536
 LONG_SEQUENCE = 8192
 """From here on, context parallel is tried."""
 RECOMPUTE = ("none", "full")
@@ -60,7 +60,7 @@ def layouts(scenario: Scenario) -> list[Layout]:
     Tensor parallel in powers of two up to the node; pipeline in powers of two up to 16 stages (and as many as the plan
     has), without chunks and with as many as there can be (8 at most); context parallel 1 and 2 from 8,192 tokens on;
     expert parallel in powers of two up to 64, at least a node where there are as many experts; ZeRO-1, or all
-    parameters sharded without a pipeline; micro-batches in powers of two up to 64 sequences; activations kept or
+    parameters sharded without a pipeline; micro-batches in powers of two up to 65,536 tokens; activations kept or
     recomputed in full. A model is cut into four times as many parts as its weights and gradients need, no more.
 
     Parameters
@@ -159,8 +159,9 @@ def _stages(scenario: Scenario, pipeline: int) -> dict[str, list[float]]:
 
 
 def _grid(scenario: Scenario) -> Iterator[Layout]:
-    micro_batches = _powers(min(MOST_MICRO_BATCH, scenario.file.workload.global_batch))
-    contexts = (1, 2) if scenario.file.workload.sequence_length >= LONG_SEQUENCE else (1,)
+    work = scenario.file.workload
+    micro_batches = _powers(max(1, min(MOST_MICRO_BATCH_TOKENS // work.sequence_length, work.global_batch)))
+    contexts = (1, 2) if work.sequence_length >= LONG_SEQUENCE else (1,)
     for tensor, pipeline in _parts(scenario):
         yield from itertools.starmap(
             Layout,
