@@ -20,10 +20,11 @@ from aiplan.scenario.load import load_model
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-COLUMNS = frozenset(
-    "id kind model n_params_b tokens_b accelerator n_gpus wall_hours gpu_hours global_batch source_title source_url "
-    "quality notes".split()
-)
+_COLUMNS = """
+id kind model n_params_b tokens_b accelerator n_gpus wall_hours gpu_hours global_batch source_title source_url quality
+notes
+"""
+COLUMNS = frozenset(_COLUMNS.split())
 """Columns of such a table; others are not used."""
 NEEDS = {"model", "accelerator"}
 
@@ -120,7 +121,9 @@ def _run(row: dict[str, str], mark: Mark) -> Run:
     problems = tuple(_problems(plain))
     model = library_model(plain.cell("model"))
     if problems or model is None:
-        return Run(ident, row, None, problems=problems or (f"no model of the library is called '{plain.cell('model')}'",))
+        return Run(
+            ident, row, None, problems=problems or (f"no model of the library is called '{plain.cell('model')}'",)
+        )
     values, assumed = _scenario(plain, model)
     return Run(ident, row, tree(values, mark, {}), tuple(assumed))
 
@@ -158,7 +161,7 @@ def _scenario(run: Run, model: str) -> tuple[dict[str, Any], list[str]]:
     sequence = _sequence(run, model, assumed)
     fabric = "ib-hdr" if "A100" in run.cell("accelerator") else "ib-ndr"
     assumed.append(f"network {fabric} x {NODE}")
-    values = {
+    values: dict[str, Any] = {
         "name": run.ident,
         "model": model,
         "workload": {"sequence_length": sequence, "global_batch": _batch(run, gpus, sequence, assumed)},
@@ -185,7 +188,7 @@ def _gpus(run: Run, assumed: list[str]) -> int:
     hours = _number(run.cell("gpu_hours")) or 0.0
     doublings = math.ceil(math.log2(max(1.0, hours / LONGEST_RUN / NODE)))
     assumed.append(f"accelerators, so that it takes {LONGEST_RUN / 24:.0f} days at most")
-    return NODE * 2**doublings
+    return NODE << doublings
 
 
 def _sequence(run: Run, model: str, assumed: list[str]) -> int:

@@ -14,7 +14,7 @@ from aiplan.planning.estimate import UNSEEN, Estimate, estimate
 from aiplan.planning.intervals import scale_of
 from aiplan.planning.ranking import Ranking, ranked
 from aiplan.planning.scaling import Scaling, scaled
-from aiplan.planning.trainings import Trainings
+from aiplan.planning.trainings import NO_TRAININGS, Trainings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -103,7 +103,7 @@ class Accuracy:
     files: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     grades: str = "AB"
-    trainings: Trainings = Trainings()
+    trainings: Trainings = NO_TRAININGS
 
     def ranking(self) -> Ranking:
         """Return how well plans that one source measured under the same conditions are put in order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -147,7 +148,7 @@ def scaled(items: Iterable[Comparison]) -> Scaling:
         _group(kind, members)
         for kind in (WEAK, STRONG)
         for like in alike
-        for members in grouped(like, lambda pair, kind=kind: _batch(kind, pair[1]))
+        for members in grouped(like, partial(_batch, kind))
         if len({scenario.accelerators for _, scenario in members}) > 1
     ]
     return Scaling(tuple(sorted(groups, key=lambda group: -group.largest.accelerators)))
@@ -170,8 +171,9 @@ def _same(item: Comparison, scenario: Scenario) -> tuple[object, ...]:
     return conditions(item.run, scenario), layout(scenario, WITH_ACCELERATORS)
 
 
-def _batch(kind: str, scenario: Scenario) -> Fraction:
+def _batch(kind: str, pair: Pair) -> Fraction:
     """Return the batch that does not change: per accelerator, or the whole."""
+    scenario = pair[1]
     batch = scenario.file.workload.global_batch
     return Fraction(batch, scenario.accelerators if kind == WEAK else 1)
 
@@ -180,7 +182,7 @@ def _group(kind: str, members: Sequence[Pair]) -> ScalingGroup:
     item, scenario = members[0]
     sizes = [_size(part) for part in grouped(members, lambda pair: pair[1].accelerators)]
     ordered = tuple(sorted(sizes, key=lambda size: size.accelerators))
-    return ScalingGroup(kind, conditions(item.run, scenario), _batch(kind, scenario), ordered)
+    return ScalingGroup(kind, conditions(item.run, scenario), _batch(kind, members[0]), ordered)
 
 
 def _size(repeats: Sequence[Pair]) -> Size:

@@ -61,7 +61,7 @@ class Training:
 class TrainingSummary(NamedTuple):
     """Ratios of published over predicted time."""
 
-    count: int
+    number: int
     own_plans: int
     exceeding: int
     median: float
@@ -87,7 +87,7 @@ class Trainings:
             return None
         ratios = [item.ratio for item in counted]
         return TrainingSummary(
-            count=len(counted),
+            number=len(counted),
             own_plans=sum(item.own_plan for item in counted),
             exceeding=sum(item.exceeds for item in counted),
             median=median(ratios),
@@ -99,6 +99,9 @@ class Trainings:
         """Return why trainings do not count, and how many there are of each kind, the most first."""
         found = Counter(item.problem for item in self.items if item.estimate is None)
         return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+NO_TRAININGS = Trainings()
 
 
 def wall_time(scenario: Scenario) -> float:

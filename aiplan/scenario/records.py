@@ -102,7 +102,10 @@ class Measured(Declared):
     tflops_per_gpu: float | None = number(doc="TFLOP/s per accelerator as published", default=None, above=0)
     time_to_train: float | None = quantity("time", doc="Whole training", default=None, above=0)
     accelerator_time: float | None = quantity(
-        "time", doc="Whole training, times accelerators: GPU-hours, where only these are published", default=None, above=0
+        "time",
+        doc="Whole training, times accelerators: GPU-hours, where only these are published",
+        default=None,
+        above=0,
     )
     memory: float | None = quantity("data", doc="Peak memory per accelerator", default=None, above=0)
     memory_kind: str = choice(

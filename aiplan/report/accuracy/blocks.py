@@ -48,18 +48,20 @@ def _ranking(ranking: Ranking) -> Block | None:
     whole = ranking.overall()
     if whole is None:
         return None
-    lines = [
-        f"{whole.groups:,} groups of plans for one model, batch and machine, {whole.plans:,} plans: Spearman "
-        f"{_ranks(whole)}; {percent(whole.good_share)} of the groups at {GOOD_SPEARMAN} or more",
-        f"the plan predicted to be the fastest took longer than the fastest one by {percent(whole.median_regret)} in "
-        f"the median, {percent(whole.worst_regret)} at worst; "
-        f"{percent(whole.small_regret_share)} of the groups within {percent(SMALL_REGRET)}",
-    ]
-    headings = ("source", "groups", "plans", "median", "worst", "pooled", "0.9 or more", "regret", "worst", "5 % or less")
+    order = (
+        f"{_groups(whole.groups)} of plans for one model, batch and machine, {whole.plans:,} plans: Spearman "
+        f"{_ranks(whole)}; {percent(whole.good_share)} of the groups at {GOOD_SPEARMAN} or more"
+    )
+    cost = (
+        "regret, by which the plan predicted to be the fastest took longer than the fastest one: median "
+        f"{percent(whole.median_regret)}, worst {percent(whole.worst_regret)}; "
+        f"{percent(whole.small_regret_share)} of the groups within {percent(SMALL_REGRET)}"
+    )
+    headings = ("source", "groups", "plans", "median", "worst", "pooled", ">= 0.9", "worst regret", "<= 5 %")
     sources = Listing("", headings, [_of_source(part) for part in ranking.by_source()])
     groups = [_ranked(group) for group in ranking.worst_first()]
     columns = ("group", "plans", "Spearman", "regret")
-    return Block("Order of plans", lines, [sources, Listing("Groups of plans", columns, groups, details=True)])
+    return Block("Order of plans", [order, cost], [sources, Listing("Groups of plans", columns, groups, details=True)])
 
 
 def _ranks(part: RankingSummary) -> str:
@@ -68,7 +70,7 @@ def _ranks(part: RankingSummary) -> str:
 
 def _of_source(part: RankingSummary) -> Cells:
     correlations = (part.median_spearman, part.worst_spearman, part.pooled_spearman)
-    shares = (part.good_share, part.median_regret, part.worst_regret, part.small_regret_share)
+    shares = (part.good_share, part.worst_regret, part.small_regret_share)
     return (
         part.name,
         f"{part.groups:,}",
@@ -87,16 +89,17 @@ def _scaling(scaling: Scaling) -> Block | None:
     whole = scaling.overall()
     if whole is None:
         return None
-    lines = [
-        f"efficiency at the most accelerators, predicted less measured, in {whole.groups:,} groups: median size "
+    line = (
+        f"efficiency at the most accelerators, predicted less measured, in {_groups(whole.groups)}: median size "
         f"{_points(whole.median_size)}, worst {_points(whole.worst_size)}, bias {_signed(whole.bias)}; "
-        f"{percent(whole.near_share)} of the groups within 5 points",
-    ]
+        f"{percent(whole.near_share)} of the groups within 5 points"
+    )
     headings = ("scaling", "groups", "median size", "worst", "bias", "within 5 points")
     kinds = Listing("", headings, [_of_kind(part) for part in scaling.by_kind()])
     columns = ("group", "runs", "accelerators", "measured", "predicted", "difference")
     groups = [_scaled(group) for group in scaling.worst_first()]
-    return Block("Scaling", lines, [kinds, Listing("Groups with more and more accelerators", columns, groups, True)])  # noqa: FBT003
+    details = Listing("Groups with more and more accelerators", columns, groups, details=True)
+    return Block("Scaling", [line], [kinds, details])
 
 
 def _of_kind(part: ScalingSummary) -> Cells:
@@ -115,6 +118,10 @@ def _scaled(group: ScalingGroup) -> Cells:
     )
 
 
+def _groups(count: int) -> str:
+    return "1 group" if count == 1 else f"{count:,} groups"
+
+
 def _named(conditions: Conditions, where: str) -> str:
     return joined([f"{conditions.source}: {conditions.model}", conditions.precision, where])
 
@@ -129,7 +136,7 @@ def _signed(difference: float) -> str:
 
 def _trainings(trainings: Trainings) -> Block | None:
     rows = [_training(item) for item in trainings.counted]
-    left_out = [(reason, f"{count:,}") for reason, count in trainings.skipped()]
+    left_out: list[Cells] = [(reason, f"{count:,}") for reason, count in trainings.skipped()]
     if not rows and not left_out:
         return None
     headings = ("training", "accelerators", "published", "predicted", "ratio", "layout")
@@ -145,7 +152,7 @@ def _of_trainings(trainings: Trainings) -> Iterator[str]:
     if found is None:
         return
     yield (
-        f"published wall time over the predicted time of nothing but steps, {found.count:,} trainings: median "
+        f"published wall time over the predicted time of nothing but steps, {found.number:,} trainings: median "
         f"{found.median:.2f}, {found.lowest:.2f} to {found.highest:.2f}; evaluation, failures, restarts and ramp-up "
         "are in what was published"
     )

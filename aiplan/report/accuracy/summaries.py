@@ -111,7 +111,7 @@ def _trainings(trainings: Trainings) -> dict[str, Any] | None:
     found = trainings.summary()
     ratios = None if found is None else {"median": found.median, "min": found.lowest, "max": found.highest}
     return {
-        "n": 0 if found is None else found.count,
+        "n": 0 if found is None else found.number,
         "own_plans": 0 if found is None else found.own_plans,
         "over_10_percent": [item.run.ident for item in trainings.counted if item.exceeds],
         "published_over_predicted": ratios,

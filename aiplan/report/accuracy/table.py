@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aiplan.report.accuracy.blocks import Block
     from aiplan.report.console import Look
 
+
 def table(answer: Accuracy, worst: int, look: Look) -> str:
     """Return predictions beside measurements as text."""
     return draw(look, *_blocks(answer, worst, look))
