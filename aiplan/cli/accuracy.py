@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 SHORT = "Predicted against measured, for published runs or your own."
 HELP = """Predict measured runs, and show how far the predictions are off: in all, by group, and the worst.
 
-Without a PATH: the published runs that came with the program. A PATH is a YAML file of runs, a folder of such files,
-a CSV table with a run in each row, or - for standard input. A run that cannot be predicted is left out, and the reason
-is shown.
+Plans that were measured under the same conditions are ranked, and so is efficiency as accelerators are added; whole
+trainings are compared with the time of nothing but steps.
+
+Without a PATH: the published runs and trainings that came with the program. A PATH is a YAML file of runs, a folder of
+such files, a CSV table with a run or a whole training in each row, or - for standard input. A run that cannot be
+predicted is left out, and the reason is shown.
 
 \b
 Examples:
