@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from aiplan.adapters.nodes import tree
 from aiplan.adapters.runs_csv import ACCELERATORS, CATALOG_ID, Run
-from aiplan.declare import Diagnostics, Mark
-from aiplan.scenario.files import find_in_library, library_ids
+from aiplan.declare import Diagnostics, Mapping, Mark, Scalar
+from aiplan.declare.patch import set_node
+from aiplan.scenario.files import find_in_library, library_ids, read_place
 from aiplan.scenario.load import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from aiplan.declare import Node
+    from aiplan.scenario.model import Model
 
 _COLUMNS = """
 id kind model n_params_b tokens_b accelerator n_gpus wall_hours gpu_hours global_batch source_title source_url quality
@@ -51,6 +55,8 @@ BATCH_TOKENS = 4 * 2**20
 LONGEST_SEQUENCE = 8192
 LONGEST_RUN = 90.0 * 24
 """Hours: what a training takes at most where only accelerator-hours are known."""
+ALIGNED = 128
+"""Rows that the embedding table is padded to a multiple of."""
 NODE = 8
 MOST = 1e12
 """No number in a row is larger."""
@@ -125,7 +131,27 @@ def _run(row: dict[str, str], mark: Mark) -> Run:
             ident, row, None, problems=problems or (f"no model of the library is called '{plain.cell('model')}'",)
         )
     values, assumed = _scenario(plain, model)
-    return Run(ident, row, tree(values, mark, {}), tuple(assumed))
+    return Run(ident, row, _padded(tree(values, mark, {}), model, assumed), tuple(assumed))
+
+
+def _padded(root: Node, model: str, assumed: list[str]) -> Node:
+    """Return a scenario with the vocabulary of its model padded, as software does to keep matrices aligned."""
+    place, found = find_in_library("models", model), _model(model)
+    if place is None or found is None or found.vocab % ALIGNED == 0 or not isinstance(root, Mapping):
+        return root
+    shape, rows = read_place(place, Diagnostics()), ALIGNED * math.ceil(found.vocab / ALIGNED)
+    if not isinstance(shape, Mapping):
+        return root
+    assumed.append(f"vocabulary padded to a multiple of {ALIGNED}")
+    vocab = Scalar(rows, str(rows), quoted=False, mark=shape.mark)
+    shape = set_node(shape, "vocab", vocab, shape.mark, Diagnostics())
+    return set_node(root, "model", shape, root.mark, Diagnostics())
+
+
+def _model(name: str) -> Model | None:
+    place = find_in_library("models", name)
+    found = load_model(place, Diagnostics()) if place else None
+    return found[0] if found else None
 
 
 def _problems(run: Run) -> Iterator[str]:
@@ -195,9 +221,8 @@ def _sequence(run: Run, model: str, assumed: list[str]) -> int:
     noted = re.search(r"\bseq (\d{2,7})\b", run.cell("notes"))
     if noted:
         return int(noted[1])
-    place = find_in_library("models", model)
-    found = load_model(place, Diagnostics()) if place else None
-    context = (found[0].context_length if found else None) or LONGEST_SEQUENCE
+    found = _model(model)
+    context = (found.context_length if found else None) or LONGEST_SEQUENCE
     assumed.append(f"sequence length: the model's, {LONGEST_SEQUENCE} at most")
     return min(context, LONGEST_SEQUENCE)
 

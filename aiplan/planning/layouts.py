@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from aiplan.scenario.files import Place
     from aiplan.scenario.load import Scenario
 
-MOST_STAGES = 16
+STAGES = (1, 2, 3, 4, 6, 8, 12, 16)
 MOST_CHUNKS = 8
 MOST_EXPERT_RANKS = 64
 MOST_MICRO_BATCH_TOKENS = 65_536
@@ -57,8 +57,9 @@ class Layout(NamedTuple):
 def layouts(scenario: Scenario) -> list[Layout]:
     """Return the legal layouts of a grid.
 
-    Tensor parallel in powers of two up to the node; pipeline in powers of two up to 16 stages (and as many as the plan
-    has), without chunks and with as many as there can be (8 at most); context parallel 1 and 2 from 8,192 tokens on;
+    Tensor parallel in powers of two up to the node; pipelines of 1, 2, 3, 4, 6, 8, 12 and 16 stages (and of as many as
+    the plan has), without chunks and with as many as there can be (8 at most); context parallel 1 and 2 from 8,192
+    tokens on;
     expert parallel in powers of two up to 64, at least a node where there are as many experts; ZeRO-1, or all
     parameters sharded without a pipeline; micro-batches in powers of two up to 65,536 tokens; activations kept or
     recomputed in full. A model is cut into four times as many parts as its weights and gradients need, no more.
@@ -183,7 +184,7 @@ def _parts(scenario: Scenario) -> list[tuple[int, int]]:
     weights = float(parameters(columns([scenario]).model).total[0, 0])
     needed = WEIGHT_AND_GRADIENT_BYTES * weights / scenario.values["cluster.memory_capacity"].number
     most = MOST_SHARDS * max(1.0, needed)
-    stages = sorted({*_powers(MOST_STAGES), scenario.file.plan.pipeline})
+    stages = sorted({*STAGES, scenario.file.plan.pipeline})
     every = itertools.product(_powers(scenario.node.accelerators), stages)
     return [(tensor, pipeline) for tensor, pipeline in every if tensor * pipeline <= most]
 
