@@ -69,7 +69,8 @@ def layouts(scenario: Scenario) -> list[Layout]:
     scenario : Scenario
         Says model, workload and machine; its own plan fills in what is not tried.
     """
-    return [layout for layout in _grid(scenario) if _legal(scenario, layout)]
+    legal = (layout for layout in _grid(scenario) if _legal(scenario, layout))
+    return [kept for layout in legal for kept in _memory_kept(layout)]
 
 
 def fastest(
@@ -172,11 +173,18 @@ def _grid(scenario: Scenario) -> Iterator[Layout]:
                 _chunks(scenario, pipeline),
                 contexts,
                 _expert_ranks(scenario),
-                (1, SHARDED) if pipeline == 1 else (1,),
+                (1,),
                 micro_batches,
-                RECOMPUTE,
+                RECOMPUTE[:1],
             ),
         )
+
+
+def _memory_kept(layout: Layout) -> Iterator[Layout]:
+    """Yield a layout with what makes no difference to whether it is legal: sharding and recomputation."""
+    for zero in (1, SHARDED) if layout.pipeline == 1 else (1,):
+        for recompute in RECOMPUTE:
+            yield layout._replace(zero=zero, recompute=recompute)
 
 
 def _parts(scenario: Scenario) -> list[tuple[int, int]]:
