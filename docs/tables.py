@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import re
 import sys
 from pathlib import Path
 from statistics import fmean
@@ -196,12 +197,21 @@ def default_table() -> str:
     return table(("constant", "stands in", "why"), cells)
 
 
-def published_summary() -> str:
-    """Return what `aiplan accuracy` says of all published runs, as Markdown."""
+BLOCKS = {"Order of plans": "order", "Scaling": "scaling", "Whole trainings": "trainings"}
+"""Titles in the answer of `aiplan accuracy`, and the blocks of the page that they go to."""
+AFTER_BLOCKS = "<details><summary>Left out</summary>"
+
+
+def published_blocks() -> dict[str, str]:
+    """Return what `aiplan accuracy` says of all published runs and trainings, as Markdown, in parts."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         aiplan(["accuracy", "--format", "markdown", "--no-color"])
-    return said.getvalue().strip()
+    title = re.compile(rf"^\*\*({'|'.join(BLOCKS)})\*\*$", re.MULTILINE)
+    main, *parts = title.split(said.getvalue())
+    parts[-1], mark, rest = parts[-1].partition(AFTER_BLOCKS)
+    blocks = {BLOCKS[name]: text.strip() for name, text in zip(parts[::2], parts[1::2], strict=True)}
+    return {"published": f"{main}{mark}{rest}".strip(), **blocks}
 
 
 def starter_table() -> str:
@@ -242,7 +252,7 @@ PAGES = {
         "a100": a100_table(),
         "defaults": default_table(),
         "starters": starter_table(),
-        "published": published_summary(),
+        **published_blocks(),
     },
 }
 

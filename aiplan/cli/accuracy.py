@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 SHORT = "Predicted against measured, for published runs or your own."
 HELP = """Predict measured runs, and show how far the predictions are off: in all, by group, and the worst.
 
-Without a PATH: the published runs that came with the program. A PATH is a YAML file of runs, a folder of such files,
-a CSV table with a run in each row, or - for standard input. A run that cannot be predicted is left out, and the reason
-is shown.
+Plans that were measured under the same conditions are ranked, and so is efficiency as accelerators are added; whole
+trainings are compared with the time of nothing but steps.
+
+Without a PATH: the published runs and trainings that came with the program. A PATH is a YAML file of runs, a folder of
+such files, a CSV table with a run or a whole training in each row, or - for standard input. A run that cannot be
+predicted is left out, and the reason is shown.
 
 \b
 Examples:
@@ -61,17 +64,22 @@ def accuracy(
     from aiplan.cli.session import source_of
     from aiplan.declare import Diagnostics
     from aiplan.planning.accuracy import Accuracy, compare_runs
-    from aiplan.planning.run_files import measured_runs
+    from aiplan.planning.run_files import library_trainings, measured_runs
+    from aiplan.planning.trainings import compare_trainings, step_by_step
     from aiplan.planning.variants import Loaded, assignments
     from aiplan.report.accuracy import render
     from aiplan.report.accuracy.scatter import page, plot
 
     changes = assignments(settings or ())
     diagnostics = Diagnostics()
-    runs = measured_runs([source_of(text) for text in path or ()], session.catalog(), diagnostics, changes)
+    catalog = session.catalog()
+    runs = measured_runs([source_of(text) for text in path or ()], catalog, diagnostics, changes)
+    whole = [run for run in runs if run.whole] if path else library_trainings(catalog, diagnostics, changes)
     diagnostics.raise_if_errors()
     session.warn(Loaded(None, diagnostics))
-    answer = Accuracy(compare_runs(runs, grades), tuple(path or ()), tuple(settings or ()), grades)
+    trainings = compare_trainings(whole, catalog, grades, changes)
+    steps = compare_runs(step_by_step(runs), grades)
+    answer = Accuracy(steps, tuple(path or ()), tuple(settings or ()), grades, trainings)
     if svg:
         session._replace(output=svg).emit(lambda _: plot(answer))
     if html:

@@ -12,6 +12,9 @@ import numpy as np
 from aiplan.planning import evidence
 from aiplan.planning.estimate import UNSEEN, Estimate, estimate
 from aiplan.planning.intervals import scale_of
+from aiplan.planning.ranking import Ranking, ranked
+from aiplan.planning.scaling import Scaling, scaled
+from aiplan.planning.trainings import NO_TRAININGS, Trainings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,9 +34,14 @@ class Comparison:
     problem: str = ""
 
     @property
+    def predicted_step_time(self) -> float:
+        """Predicted step time; NaN without a prediction."""
+        return math.nan if self.estimate is None else self.estimate["step"]
+
+    @property
     def ratio(self) -> float:
         """Predicted over measured step time."""
-        return math.nan if self.estimate is None else self.estimate["step"] / self.measured_step_time
+        return self.predicted_step_time / self.measured_step_time
 
     @property
     def error(self) -> float:
@@ -95,6 +103,15 @@ class Accuracy:
     files: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     grades: str = "AB"
+    trainings: Trainings = NO_TRAININGS
+
+    def ranking(self) -> Ranking:
+        """Return how well plans that one source measured under the same conditions are put in order."""
+        return ranked(self.comparisons)
+
+    def scaling(self) -> Scaling:
+        """Return how well efficiency is predicted as accelerators are added."""
+        return scaled(self.comparisons)
 
     @property
     def counted(self) -> list[Comparison]:

@@ -199,6 +199,11 @@ class Estimate:
         return self.terms["utilisation.hardware"]
 
     @property
+    def accelerator_time(self) -> float:
+        """Time to train times accelerators."""
+        return self.terms["run.time_to_train"] * self.scenario.accelerators
+
+    @property
     def tokens_per_s(self) -> float:
         """Tokens per second of the whole job."""
         return self.terms["run.tokens_per_s_per_gpu"] * self.scenario.accelerators
@@ -235,6 +240,7 @@ class Estimate:
             return []
         pairs = (
             ("time_to_train", "s", measured.time_to_train, self.terms["run.time_to_train"]),
+            ("accelerator_time", "s", measured.accelerator_time, self.accelerator_time),
             ("step_time", "s", measured.step_time, self.terms["step"]),
             ("tokens_per_s_per_gpu", "1", measured.tokens_per_s_per_gpu, self.terms["run.tokens_per_s_per_gpu"]),
             ("memory", "B", measured.memory, self.memory_as(measured.memory_kind)),

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aiplan.adapters.runs_csv import is_table, read_runs, unused_columns
-from aiplan.declare import Diagnostics, InputError, Mapping, read
+from aiplan.adapters.trainings_csv import (
+    address_of,
+    is_submission,
+    is_trainings_table,
+    measured_of,
+    read_trainings,
+    unused_training_columns,
+)
+from aiplan.declare import Diagnostics, InputError, Mapping, Scalar, read
+from aiplan.declare.patch import set_node
 from aiplan.planning.variants import STDIN, Source
-from aiplan.scenario.files import PUBLISHED, Place, find_in_library
+from aiplan.scenario.files import PUBLISHED, TRAININGS, Place, find_in_library
 from aiplan.scenario.runs import MeasuredRun, published_files, resolve_run, runs_of
 
 if TYPE_CHECKING:
@@ -41,12 +51,30 @@ def measured_runs(
     settings : sequence of tuple
         Changes to every run: path, value text, option name.
     """
-    texts = [text for source in sources for text in _texts(source, diagnostics)] if sources else _library()
+    texts = [text for source in sources for text in _texts(source, diagnostics)] if sources else _library(PUBLISHED)
     return [run for place, text in texts for run in _runs(place, text, catalog, diagnostics, settings)]
 
 
-def _library() -> list[tuple[Place, bytes]]:
-    return [(place, place.path.read_bytes()) for place in published_files()]
+def library_trainings(
+    catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting] = ()
+) -> list[MeasuredRun]:
+    """Read the whole trainings that came with the program.
+
+    Parameters
+    ----------
+    catalog : Catalog
+        Where ids are looked up.
+    diagnostics : Diagnostics
+        Takes what is wrong with the settings.
+    settings : sequence of tuple
+        Changes to every run: path, value text, option name.
+    """
+    texts = _library(TRAININGS)
+    return [run for place, text in texts for run in _runs(place, text, catalog, diagnostics, settings)]
+
+
+def _library(kind: str) -> list[tuple[Place, bytes]]:
+    return [(place, place.path.read_bytes()) for place in published_files(kind)]
 
 
 def _texts(source: Source, diagnostics: Diagnostics) -> Iterator[tuple[Place, bytes]]:
@@ -83,6 +111,9 @@ def _runs(
 ) -> Iterator[MeasuredRun]:
     """Yield the runs of a text, whatever its form."""
     table = text.decode("utf-8-sig", errors="replace")
+    if is_trainings_table(table):
+        yield from _trainings(place, table, catalog, diagnostics, settings)
+        return
     if is_table(table):
         yield from _table(place, table, catalog, diagnostics, settings)
         return
@@ -116,11 +147,58 @@ def _refuse(place: Place, diagnostics: Diagnostics) -> None:
 def _table(
     place: Place, text: str, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting]
 ) -> Iterator[MeasuredRun]:
-    unused = unused_columns(text)
-    if unused:
-        diagnostics.warning("AIP104", f"columns of '{place.name}' that mean nothing here: {', '.join(unused)}")
+    _warn_of(unused_columns(text), place, diagnostics)
     for run in read_runs(StringIO(text, newline=""), place.name):
         yield _planned(run, place, catalog, diagnostics, settings)
+
+
+def _warn_of(unused: Sequence[str], place: Place, diagnostics: Diagnostics) -> None:
+    if unused:
+        diagnostics.warning("AIP104", f"columns of '{place.name}' that mean nothing here: {', '.join(unused)}")
+
+
+def _trainings(
+    place: Place, text: str, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting]
+) -> Iterator[MeasuredRun]:
+    """Yield the whole trainings of a table; results of submissions take layout and precision from the library."""
+    _warn_of(unused_training_columns(text), place, diagnostics)
+    rows = list(read_trainings(StringIO(text, newline=""), place.name))
+    library = library_trainings(catalog, Diagnostics()) if any(map(is_submission, rows)) else []
+    known = {_address(run): run for run in library}
+    for row in rows:
+        like = known.get(address_of(row)) if is_submission(row) else None
+        if like is None:
+            run = _planned(row, place, catalog, diagnostics, settings)
+            yield replace(run, complete=False, whole=True, tree=row.scenario, place=place)
+        else:
+            yield _as_submitted(row, like, catalog, diagnostics, settings)
+
+
+def _address(run: MeasuredRun) -> tuple[str, int]:
+    measured = run.scenario.file.measured if run.scenario else None
+    return (measured.source, run.scenario.accelerators) if run.scenario and measured else (run.ident, 0)
+
+
+def _as_submitted(
+    row: Run, like: MeasuredRun, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting]
+) -> MeasuredRun:
+    """Return a training of the library with what a row measured."""
+    found = Diagnostics()
+    root = like.tree
+    for path, text in measured_of(row).items():
+        if isinstance(root, Mapping):
+            root = set_node(root, path, Scalar(text, text, quoted=False, mark=root.mark), root.mark, found)
+    if root is None or like.place is None:
+        return like
+    return replace(
+        like,
+        ident=row.ident,
+        source=row.cell("source_title") or like.source,
+        quality=row.cell("quality") or "B",
+        scenario=resolve_run(root, like.place, catalog, found, diagnostics, settings),
+        problem="; ".join(item.problem for item in found.items if item.level == "error"),
+        tree=root,
+    )
 
 
 def _planned(

@@ -122,6 +122,7 @@ def _estimate() -> dict[str, Any]:
     }
     measured = {
         "time_to_train_s": NUMBER,
+        "accelerator_time_s": NUMBER,
         "step_time_s": NUMBER,
         "tokens_per_s_per_gpu": NUMBER,
         "tflops_per_gpu": NUMBER,
@@ -173,7 +174,7 @@ def _accuracy() -> dict[str, Any]:
     errors = {"n": COUNT} | dict.fromkeys(("median_abs_error", "p90_abs_error", "bias", "worst_abs_error"), UNKNOWN)
     groups = {"type": "object", "additionalProperties": _closed(errors)}
     summary = errors | {
-        "memory": {"oneOf": [{"type": "null"}, _closed(errors | {"by_kind": groups})]},
+        "memory": _or_none(_closed(errors | {"by_kind": groups})),
         "interval_nominal": NUMBER,
         "interval_coverage": UNKNOWN,
         "skipped": {"type": "object", "additionalProperties": COUNT},
@@ -184,6 +185,9 @@ def _accuracy() -> dict[str, Any]:
         "by_parallel_kind": groups,
         "by_software": groups,
         "by_source": groups,
+        "ranking": _or_none(_ranking()),
+        "scaling": _or_none(_scaling()),
+        "trainings": _or_none(_trainings()),
     }
     head = {"id": TEXT, "source": TEXT}
     compared = {
@@ -201,6 +205,77 @@ def _accuracy() -> dict[str, Any]:
             "rows": _list({"oneOf": [_closed(head | compared), _closed(head | {"skipped": TEXT})]}),
         }
     )
+
+
+CONDITIONS: dict[str, dict[str, Any]] = {
+    "source": TEXT,
+    "model": TEXT,
+    "accelerator": TEXT,
+    "precision": TEXT,
+    "sequence_length": COUNT,
+    "software": TEXT,
+}
+"""What runs of a group have in common."""
+
+
+def _ranking() -> dict[str, Any]:
+    correlations = ("median_spearman", "worst_spearman", "pooled_spearman", "share_spearman_0_9")
+    regrets = ("median_regret", "worst_regret", "share_regret_5_percent")
+    part = {"n": COUNT, "plans": COUNT} | dict.fromkeys((*correlations, *regrets), NUMBER)
+    plan = {"ids": TEXTS, "predicted_step_time_s": NUMBER, "measured_step_time_s": NUMBER}
+    counts = {"gpus": COUNT, "global_batch": COUNT, "runs": COUNT}
+    group = CONDITIONS | counts | {"spearman": NUMBER, "regret": NUMBER, "plans": _list(_closed(plan))}
+    sources = {"type": "object", "additionalProperties": _closed(part)}
+    return _closed(part | {"by_source": sources, "groups": _list(_closed(group))})
+
+
+def _scaling() -> dict[str, Any]:
+    sizes = ("share_within_5_points", "median_abs_difference", "worst_abs_difference", "bias")
+    part = {"n": COUNT} | dict.fromkeys(sizes, NUMBER)
+    group = CONDITIONS | {
+        "kind": {"enum": ["weak", "strong"]},
+        "runs": COUNT,
+        "gpus": _list(COUNT),
+        "ids": _list(TEXTS),
+        "measured_tokens_per_s_per_gpu": _list(NUMBER),
+        "predicted_tokens_per_s_per_gpu": _list(NUMBER),
+        "measured_efficiency": NUMBER,
+        "predicted_efficiency": NUMBER,
+        "difference": NUMBER,
+    }
+    kinds = {"type": "object", "additionalProperties": _closed(part)}
+    return _closed(part | {"by_kind": kinds, "groups": _list(_closed(group))})
+
+
+def _trainings() -> dict[str, Any]:
+    head = {"id": TEXT, "source": TEXT}
+    counts = ("tensor", "pipeline", "interleave", "context", "expert", "data", "zero", "micro_batch")
+    compared = {
+        "quality": TEXT,
+        "model": TEXT,
+        "accelerator": TEXT,
+        "gpus": COUNT,
+        "assumed": TEXTS,
+        "plan_is_ours": {"type": "boolean"},
+        "plan": _closed(dict.fromkeys(counts, COUNT) | {"recompute": TEXT}),
+        "measured_time_s": NUMBER,
+        "predicted_time_s": NUMBER,
+        "published_over_predicted": NUMBER,
+    }
+    return _closed(
+        {
+            "n": COUNT,
+            "own_plans": COUNT,
+            "over_10_percent": TEXTS,
+            "published_over_predicted": _or_none(_closed({"median": NUMBER, "min": NUMBER, "max": NUMBER})),
+            "skipped": {"type": "object", "additionalProperties": COUNT},
+            "rows": _list({"oneOf": [_closed(head | compared), _closed(head | {"skipped": TEXT})]}),
+        }
+    )
+
+
+def _or_none(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"oneOf": [{"type": "null"}, schema]}
 
 
 def _explanation() -> dict[str, Any]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 LIBRARY = "scenarios"
 PUBLISHED = "published"
+TRAININGS = "trainings"
 
 
 class Place(NamedTuple):

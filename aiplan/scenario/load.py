@@ -142,20 +142,21 @@ def _checked(
         accelerator=parts.accelerator,
         software=parts.software,
         values=values,
-        stages=_stages(parts.model, split, file.plan.pipeline),
+        stages=stages_of(parts.model, split),
         data=int(values["plan.data"].number),
         settings=settings,
     )
 
 
-def _stages(model: Model, split: tuple[int, ...], pipeline: int) -> dict[str, list[float]]:
+def stages_of(model: Model, split: tuple[int, ...]) -> dict[str, list[float]]:
+    """Return the pipeline stages that differ, from the layers of each stage."""
     with_experts = model.experts is not None
     moe_layers = (model.experts.layers or model.layers) if model.experts else 0
     layers = (*split[:-1], split[-1] + model.mtp_layers)
     moe_total = moe_layers + (model.mtp_layers if with_experts else 0)
     dense = sum(layers) - moe_total
     dense_first = not (model.experts is not None and model.experts.interleaved)
-    return stage_table(pipeline, dense, moe_total, layers, dense_first=dense_first)
+    return stage_table(len(split), dense, moe_total, layers, dense_first=dense_first)
 
 
 def _known_scenarios(text: str) -> str | None:

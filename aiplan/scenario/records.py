@@ -111,6 +111,12 @@ class Measured(Declared):
     tokens_per_s_per_gpu: float | None = number(doc="Tokens per second and accelerator", default=None, above=0)
     tflops_per_gpu: float | None = number(doc="TFLOP/s per accelerator as published", default=None, above=0)
     time_to_train: float | None = quantity("time", doc="Whole training", default=None, above=0)
+    accelerator_time: float | None = quantity(
+        "time",
+        doc="Whole training, times accelerators: GPU-hours, where only these are published",
+        default=None,
+        above=0,
+    )
     memory: float | None = quantity("data", doc="Peak memory per accelerator", default=None, above=0)
     memory_kind: str = choice(
         ("device", "reserved", "allocated"),

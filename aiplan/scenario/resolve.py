@@ -452,11 +452,12 @@ def _plan(parts: Parts) -> dict[str, Value]:
     zero = chosen(plan.zero, preset.zero, "zero")
     recompute = own(0, "recompute").origin
     data = total / (plan.tensor * plan.pipeline * plan.context)
+    splits = splits_sequence(parts.file.workload.sequence_length, plan.tensor, plan.context)
     kept = from_file(not preset.gathered_inputs, parts.software_origins, "gathered_inputs")
     values = {
         "tensor": own(plan.tensor, "tensor"),
-        "sequence_parallel": split if _splits_sequence(parts) else derived(0, "the sequence is not split over tensor"),
-        "inputs_split": kept if _splits_sequence(parts) and split.number else derived(0, "inputs are whole anyway"),
+        "sequence_parallel": split if splits else derived(0, "the sequence is not split over tensor"),
+        "inputs_split": kept if splits and split.number else derived(0, "inputs are whole anyway"),
         "pipeline": own(plan.pipeline, "pipeline"),
         "interleave": own(plan.interleave, "interleave"),
         "context": own(plan.context, "context"),
@@ -493,10 +494,9 @@ def _plan(parts: Parts) -> dict[str, Value]:
     return values | hidden
 
 
-def _splits_sequence(parts: Parts) -> bool:
+def splits_sequence(sequence: int, tensor: int, context: int) -> bool:
     """Whether norms and residuals can be split over tensor parallel ranks at all."""
-    plan, sequence = parts.file.plan, parts.file.workload.sequence_length
-    return plan.tensor > 1 and sequence // plan.context % plan.tensor == 0
+    return tensor > 1 and sequence // context % tensor == 0
 
 
 def _hidden(parts: Parts, kind: str) -> Value:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aiplan.declare import Diagnostics, Mapping, Scalar, Sequence, build
 from aiplan.declare.fields import Declared, flag, integer, listing, text
 from aiplan.declare.patch import set_node
-from aiplan.scenario.files import LIBRARY, PUBLISHED, Place, library_ids
+from aiplan.scenario.files import LIBRARY, PUBLISHED, Place, library_ids, scalar_at
 from aiplan.scenario.load import resolve_tree
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Settings = Listed[tuple[str, str, str]]
 
 OWN_KEYS = ("base", "models", "rows")
-ROW_KEYS = ("id", "quality", "complete")
+ROW_KEYS = ("id", "quality", "complete", "assumed")
+OF_A_WHOLE_TRAINING = ("measured.time_to_train", "measured.accelerator_time")
 FORM_ERRORS = "AIP1"
 """Codes of a value that cannot be read, as against one that does not suit this run."""
 
@@ -40,7 +41,11 @@ class RunsFile(Declared):
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """A run: its scenario, or why it has none, and what was taken for granted about it."""
+    """A run: its scenario, or why it has none, and what was taken for granted about it.
+
+    `whole` says that a training was measured from its beginning to its end; `tree` and `place` are what the scenario
+    was resolved from, for those who try other plans.
+    """
 
     ident: str
     source: str
@@ -49,14 +54,17 @@ class MeasuredRun:
     scenario: Scenario | None
     problem: str = ""
     assumed: tuple[str, ...] = ()
+    whole: bool = False
+    tree: Node | None = None
+    place: Place | None = None
 
 
-def published_files() -> list[Place]:
-    """Return the files of published runs that came with the program."""
+def published_files(kind: str = PUBLISHED) -> list[Place]:
+    """Return the files of published runs, or of whole trainings, that came with the program."""
     from aiplan.catalog.folders import data_folder  # noqa: PLC0415  a leaf module, no cycle
 
-    folder = data_folder(LIBRARY) / PUBLISHED
-    return [Place(f"{LIBRARY}/{PUBLISHED}/{name}.yaml", folder / f"{name}.yaml") for name in library_ids(PUBLISHED)]
+    folder = data_folder(LIBRARY) / kind
+    return [Place(f"{LIBRARY}/{kind}/{name}.yaml", folder / f"{name}.yaml") for name in library_ids(kind)]
 
 
 def runs_of(
@@ -122,6 +130,10 @@ def _run(
         complete=_text(own.get("complete"), "yes") != "no",
         scenario=scenario,
         problem="; ".join(item.problem for item in found.items if item.level == "error"),
+        assumed=_texts(own.get("assumed")),
+        whole=any(scalar_at(tree, path) is not None for path in OF_A_WHOLE_TRAINING),
+        tree=tree,
+        place=place,
     )
 
 
@@ -161,3 +173,7 @@ def resolve_run(
 
 def _text(node: Node | None, default: str) -> str:
     return node.text if isinstance(node, Scalar) else default
+
+
+def _texts(node: Node | None) -> tuple[str, ...]:
+    return tuple(item.text for item in node.items if isinstance(item, Scalar)) if isinstance(node, Sequence) else ()

@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from aiplan.catalog.load import Catalog
+from aiplan.declare import Diagnostics
 from aiplan.planning import accuracy, evidence
+from aiplan.planning.accuracy import Comparison, measured_step_time
 from aiplan.planning.estimate import Estimate
 from aiplan.planning.intervals import Like, residuals
+from aiplan.planning.run_files import measured_runs
+from aiplan.planning.variants import Source
 
 RUNS = Path(__file__).parent / "runs"
 RESERVED = {"memory.reserved": 3e9, "memory.fragmentation": 1e9}
@@ -44,3 +49,50 @@ def fixed(monkeypatch):
     yield FACTORS
     for cache in caches:
         cache.cache_clear()
+
+
+BASE = """\
+schema_version: 1
+name: Made up
+source: https://example.org/lab
+base:
+  model: {layers: 16, hidden: 2048, heads: 16, ffn: 8192, gated: true, vocab: 32000}
+  workload: {sequence_length: 1000, global_batch: 64, precision: bf16}
+  cluster: {accelerator: a100-sxm-80gb, accelerators_per_node: 8, nodes: 4, network: {fabric: ib-hdr, ports: 8}}
+  plan: {micro_batch: 1}
+  software: megatron-core
+  measured: {source: https://example.org/lab}
+rows:
+"""
+
+
+@pytest.fixture
+def made_up(tmp_path):
+    """Runs of a file with these rows on top of a common base."""
+
+    def read(rows, name="lab"):
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(BASE + "".join(f"  - {{{row}}}\n" for row in rows))
+        diagnostics = Diagnostics()
+        found = measured_runs([Source(str(path))], Catalog(), diagnostics)
+        diagnostics.raise_if_errors()
+        assert not [run.problem for run in found if run.scenario is None]
+        return found
+
+    return read
+
+
+@pytest.fixture
+def compared(made_up):
+    """Runs with what differs from the base, and their predicted and measured step times."""
+
+    def compare(rows, name="lab"):
+        texts = [
+            f"id: {name}-{index}, {row}, measured.step_time: {time} s" for index, (row, _, time) in enumerate(rows)
+        ]
+        return [
+            Comparison(run, Estimate(run.scenario, "megatron", {"step": predicted}), measured_step_time(run.scenario))
+            for run, (_, predicted, _) in zip(made_up(texts, name), rows, strict=True)
+        ]
+
+    return compare

@@ -21,6 +21,10 @@ GOLDENS = {
     "csv": ["accuracy", "lab.yaml", "--format", "csv"],
     "plain": ["accuracy", "lab.yaml", "--format", "plain"],
     "json": ["accuracy", "lab.yaml", "--format", "json"],
+    "plans": ["accuracy", "plans.yaml"],
+    "plans narrow": ["accuracy", "plans.yaml", "--width", "44", "--worst", "1"],
+    "plans markdown": ["accuracy", "plans.yaml", "--format", "markdown"],
+    "plans json": ["accuracy", "plans.yaml", "--format", "json"],
     "own table": ["accuracy", "table.csv"],
     "grades": ["accuracy", "lab.yaml", "--grades", "C", "--format", "csv"],
     "nothing counts": ["accuracy", "lab.yaml", "--grades", "A", "--set", "plan.tensor=3"],
@@ -91,6 +95,29 @@ def test_the_summary_is_that_of_the_rows(document, fixed):
     assert sum(summary["skipped"].values()) == 4
     memory = [row["measured_memory_bytes_per_gpu"] for row in rows if row["measured_memory_bytes_per_gpu"]]
     assert summary["memory"]["bias"] == pytest.approx(statistics.median(33e9 / size - 1 for size in memory))
+
+
+def test_order_and_scaling_are_those_of_the_rows(document, fixed):
+    """Predicted are 11, 9.9, 15, 13, 8.4 and 12.75 s, measured 10, 11, 12, 13, 14 and 12.5 s."""
+    summary = document("plans.yaml")["result"]["summary"]
+    (group,) = summary["ranking"]["groups"]
+    # ranks 3, 2, 5, 4, 1 and 1, 2, 3, 4, 5: differences 2, 0, 2, 0, 4
+    assert group["spearman"] == summary["ranking"]["worst_spearman"] == pytest.approx(1 - 6 * 24 / (5 * 24))
+    # the plan with 8.4 s took 14 s, and the best 10 s
+    assert group["regret"] == summary["ranking"]["by_source"]["plans"]["worst_regret"] == pytest.approx(0.4)
+    (group,) = summary["scaling"]["groups"]
+    assert (group["kind"], group["gpus"]) == ("weak", [32, 64])
+    assert group["measured_efficiency"] == pytest.approx(10 / 12.5)
+    assert group["predicted_efficiency"] == pytest.approx(11 / 12.75)
+    assert summary["scaling"]["by_kind"]["weak"]["bias"] == pytest.approx(11 / 12.75 - 10 / 12.5)
+    assert summary["trainings"] is None
+
+
+def test_page_has_order_and_scaling(run, folder, fixed):
+    run("accuracy", "plans.yaml", "--html", "page.html")
+    page = (folder / "page.html").read_text()
+    for text in ("<h2>Order of plans</h2>", "<h2>Scaling</h2>", "<td>32 to 64</td>", "<td>+6.3 points</td>"):
+        assert text in page
 
 
 def test_nothing_to_compare_is_still_an_answer(document):

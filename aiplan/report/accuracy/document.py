@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiplan.planning.intervals import NOMINAL
 from aiplan.report import documents
+from aiplan.report.accuracy.summaries import summaries
 
 if TYPE_CHECKING:
     from aiplan.planning.accuracy import Accuracy, Comparison, Group
@@ -61,6 +62,7 @@ def _summary(answer: Accuracy) -> dict[str, Any]:
         "interval_coverage": answer.coverage(),
         "skipped": dict(answer.skipped()),
         **{key: {group.name: _errors(group) for group in groups[kind]} for kind, key in KEYS.items()},
+        **summaries(answer),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aiplan.report.accuracy import wording
+from aiplan.report.accuracy.blocks import blocks
 from aiplan.report.records import markdown_table
 from aiplan.report.text import markdown
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aiplan.planning.accuracy import Accuracy
+    from aiplan.report.accuracy.blocks import Block
 
 NUMBERS = range(1, 6)
 
@@ -35,12 +37,23 @@ def _parts(answer: Accuracy, worst: int) -> Iterator[str]:
     rows = wording.worst(answer.worst(worst))
     if rows:
         yield _folded("The largest errors", markdown_table(wording.WORST_HEADINGS, _safe(rows), right=(1, 2, 3)))
+    for block in blocks(answer):
+        yield from _block(block)
     for title, found in (
         ("Left out", wording.skipped(answer)),
         ("Not stated, so taken as follows", wording.assumed(answer)),
     ):
         if found:
             yield _folded(title, markdown_table(("runs", ""), _safe(found), right=(0,)))
+
+
+def _block(block: Block) -> Iterator[str]:
+    yield f"**{block.title}**\n"
+    yield from (f"- {markdown(line)}" for line in block.lines)
+    yield ""
+    for listing in block.listings:
+        body = markdown_table(listing.headings, _safe(listing.rows), right=range(1, len(listing.headings)))
+        yield _folded(listing.title, body) if listing.details else body
 
 
 def _table(header: tuple[str, ...], rows: Sequence[Sequence[str]]) -> str:

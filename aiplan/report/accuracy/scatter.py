@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.planning import evidence
 from aiplan.report.accuracy import wording
+from aiplan.report.accuracy.blocks import blocks
 from aiplan.report.text import change, clean
 from aiplan.units import quantity
 
@@ -98,6 +99,13 @@ def _page(answer: Accuracy, worst: int) -> Iterator[str]:
             yield _table((kind, *wording.HEADINGS), [(group.name, *wording.cells(group)) for group in groups])
         yield "<h2>The largest errors</h2>"
         yield _table(wording.WORST_HEADINGS, wording.worst(answer.worst(worst)))
+    for block in blocks(answer):
+        yield f"<h2>{_text(block.title)}</h2>"
+        yield from (f"<p>{_text(line)}</p>" for line in block.lines)
+        for listing in block.listings:
+            body = _table(listing.headings, listing.rows)
+            title = f"<summary>{_text(listing.title)}</summary>"
+            yield f"<details>{title}\n{body}\n</details>" if listing.details else body
     if answer.skipped():
         yield "<h2>Left out</h2>"
         yield _table(("reason", "runs"), [(reason, count) for count, reason in wording.skipped(answer)])

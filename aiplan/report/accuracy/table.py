@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from aiplan.report.accuracy import wording
+from aiplan.report.accuracy.blocks import blocks
 from aiplan.report.console import draw
 from aiplan.report.facts import BOLD, DIM
 from aiplan.report.grid import columns, lines
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from aiplan.planning.accuracy import Accuracy
+    from aiplan.report.accuracy.blocks import Block
     from aiplan.report.console import Look
-
-NUMBERS = range(1, 6)
 
 
 def table(answer: Accuracy, worst: int, look: Look) -> str:
@@ -42,14 +42,30 @@ def _blocks(answer: Accuracy, worst: int, look: Look) -> Iterator[RenderableType
         yield ""
         yield Text("The largest errors", BOLD)
         yield _listing("  run", wording.WORST_HEADINGS[1:], [(f"  {name}", *cells) for name, *cells in rows], look)
+    for block in blocks(answer):
+        yield from _block(block, worst, look)
     yield from _counted("Left out", wording.skipped(answer))
     yield from _counted("Not stated, so taken as follows", wording.assumed(answer))
+
+
+def _block(block: Block, worst: int, look: Look) -> Iterator[RenderableType]:
+    """Yield sentences and tables; of details the first rows, which are the worst."""
+    yield ""
+    yield Text(block.title, BOLD)
+    yield from (Text(line) for line in block.lines)
+    for listing in block.listings:
+        rows = listing.rows[:worst] if listing.details else listing.rows
+        if rows:
+            label, *headings = listing.headings
+            yield ""
+            indented = [(f"  {name}", *cells) for name, *cells in rows]
+            yield _listing(f"  {label}", headings, indented, look)
 
 
 def _listing(label: str, headings: Sequence[str], rows: Sequence[Sequence[str]], look: Look) -> RenderableType:
     """Return a table, or where there is no room, each row as a name with a sentence below."""
     if not look.narrow:
-        return columns((label, *headings), rows, right=NUMBERS, fold=(0,))
+        return columns((label, *headings), rows, right=range(1, len(headings) + 1), fold=(0,))
     parts: list[RenderableType] = []
     for name, *cells in rows:
         parts.append(Text(clean(name), BOLD if any(cells) else DIM))

@@ -39,7 +39,9 @@ def memory(answer: Accuracy) -> list[tuple[str, ...]]:
 
 
 def count(answer: Accuracy) -> str:
-    """Return how many runs are compared."""
+    """Return how many runs are compared; whole trainings, if there is nothing else."""
+    if answer.trainings.items and not answer.comparisons:
+        return f"{len(answer.trainings.counted):,} of {len(answer.trainings.items):,} whole trainings compared"
     return f"{len(answer.counted):,} of {len(answer.comparisons):,} runs compared"
 
 

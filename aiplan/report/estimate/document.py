@@ -172,6 +172,7 @@ def _measured(estimate: Estimate) -> dict[str, Any]:
     measured = estimate.scenario.file.measured
     found = {
         "time_to_train_s": getattr(measured, "time_to_train", None),
+        "accelerator_time_s": getattr(measured, "accelerator_time", None),
         "step_time_s": getattr(measured, "step_time", None),
         "tokens_per_s_per_gpu": getattr(measured, "tokens_per_s_per_gpu", None),
         "tflops_per_gpu": getattr(measured, "tflops_per_gpu", None),

@@ -169,7 +169,8 @@ def _memory(estimate: Estimate) -> Fact:
 
 
 def _against(row: Against) -> Fact:
-    show = duration if row.unit == "s" and row.name == "time_to_train" else (lambda value: number(value, row.unit))
+    long = row.name in {"time_to_train", "accelerator_time"}
+    show = duration if long else (lambda value: number(value, row.unit))
     name = row.name.replace("_per_s_per_gpu", "/s per GPU").replace("_", " ")
     return Fact(name, show(row.measured), f"predicted {show(row.predicted)}, {change(row.error)}")
 
