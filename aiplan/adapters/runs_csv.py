@@ -318,8 +318,9 @@ def _cluster(row: _Row, gpus: int | None, per_node: int | None) -> dict[str, Any
         row.assumed.append(f"inter_node {fabric[0]}")
     each, ports = per_node or 8, re.match(r"(\d{1,4})x", inter)
     nodes = max(1, math.ceil((gpus or 1) / each))
-    wiring: dict[str, Any] | None = {"node": JEAN_ZAY} if "Jean Zay" in inter and "A100" in row.text("accelerator") else None
-    return (wiring or {"accelerator": _accelerator(row), "accelerators_per_node": each}) | {
+    own_node = "Jean Zay" in inter and "A100" in row.text("accelerator")
+    machine = {"node": JEAN_ZAY} if own_node else {"accelerator": _accelerator(row), "accelerators_per_node": each}
+    return machine | {
         "nodes": nodes,
         "accelerators": gpus,
         "domain": _domain(row, gpus),

@@ -125,36 +125,6 @@ def ring_all_gather_time(nbytes: Numeric, ranks: Numeric, bandwidth: Numeric, la
 
 
 @closed_form
-def messages(nbytes: Numeric, bucket: Numeric) -> Numeric:
-    """Count the collectives that data is sent in, bucket by bucket.
-
-    c = max(1, ceil(n / n_b))
-
-    Parameters
-    ----------
-    nbytes : numeric
-        Data n. [B]
-    bucket : numeric
-        Data n_b that one collective takes at most; infinite for all at once. [B]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [-]
-
-    Notes
-    -----
-    Each starts when the one before is through, so latencies add up.
-
-    References
-    ----------
-    .. [1] Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 13(12), 2020.
-       https://arxiv.org/abs/2006.15704
-    """
-    return np.maximum(np.ceil(nbytes / bucket), 1.0)
-
-
-@closed_form
 def all_to_all_time(
     nbytes: Numeric, ranks: Numeric, local_ranks: Numeric, inside: Numeric, outside: Numeric, latency: Numeric
 ) -> Numeric:

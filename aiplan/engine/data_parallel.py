@@ -75,17 +75,13 @@ def _exchange(values: Inputs, net: Wires, parameters: Array, ranks: Array, strid
     latency = topology.hop_latency(ranks, local, net.link_latency, net.network_latency)
     gradients = compose.product(parameters, values.workload.gradient_bytes)
     weights = compose.product(parameters, values.workload.weight_bytes)
-    reductions = collectives.messages(gradients, values.plan.bucket)
-    gathers = collectives.messages(weights, values.plan.bucket)
     return Exchange(
         reduce_all=compose.least(
-            collectives.ring_all_reduce_time(gradients, ranks, bandwidth, compose.repeated(latency, reductions)),
-            collectives.tree_all_reduce_time(gradients, ranks, bandwidth, compose.repeated(latency, reductions)),
+            collectives.ring_all_reduce_time(gradients, ranks, bandwidth, latency),
+            collectives.tree_all_reduce_time(gradients, ranks, bandwidth, latency),
         ),
-        reduce_scatter=collectives.ring_all_gather_time(
-            gradients, ranks, bandwidth, compose.repeated(latency, reductions)
-        ),
-        gather=collectives.ring_all_gather_time(weights, ranks, bandwidth, compose.repeated(latency, gathers)),
+        reduce_scatter=collectives.ring_all_gather_time(gradients, ranks, bandwidth, latency),
+        gather=collectives.ring_all_gather_time(weights, ranks, bandwidth, latency),
     )
 
 

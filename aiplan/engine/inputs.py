@@ -150,7 +150,6 @@ class PlanInputs(_Named):
     separate_accumulation: Array
     cast_gradients: Array
     contention: Array
-    bucket: Array
     hidden_gradients: Array
     hidden_parameters: Array
     hidden_tensor: Array

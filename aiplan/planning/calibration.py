@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from aiplan.planning.constants import Constant
     from aiplan.scenario.load import Scenario
 
-DAMPING = 0.08
+DAMPING = 0.12
 """Residual, as a logarithm, from which on a run counts less and less (Cauchy's loss)."""
 NUDGE = 0.02
 FARTHEST = 0.5

@@ -478,9 +478,6 @@ def _plan(parts: Parts) -> dict[str, Value]:
         "separate_accumulation": from_file(not preset.fused_accumulation, parts.software_origins, "fused_accumulation"),
         "cast_gradients": from_file(preset.cast_gradients, parts.software_origins, "cast_gradients"),
         "contention": from_file(preset.contention, parts.software_origins, "contention"),
-        "bucket": derived(float("inf"), "all at once")
-        if preset.bucket is None
-        else from_file(preset.bucket, parts.software_origins, "bucket"),
         "two_level_dispatch": Value(float(dispatch != "all-to-all"), dispatch_origin),
         "hidden_dispatch": from_file(preset.hidden_by_hybridep, parts.software_origins, "hidden_by_hybridep")
         if dispatch == "hybridep"

@@ -120,9 +120,6 @@ class Software(Declared):
         minimum=0,
         maximum=1,
     )
-    bucket: float | None = quantity(
-        "data", doc="Data that one data parallel collective takes; all at once if not given", default=None, above=0
-    )
     contention: float = number(
         doc="Share of hidden data parallel communication by which it slows the computation beside it",
         default=0.504,
