@@ -152,10 +152,23 @@ def _workload(parts: Parts) -> dict[str, Value]:
         "activation_bytes": Value(float(size), precision),
         "matmul_bytes": Value(float(ELEMENT_BYTES[work.precision]), precision),
         "gradient_bytes": Value(4.0, precision) if whole else gradient,
-        "raw_gradient_bytes": from_file(size * parts.software.raw_gradients, parts.software_origins, "raw_gradients"),
         "loss_bytes": from_file(parts.software.loss_bytes, parts.software_origins, "loss_bytes"),
         "optimizer_bytes": Value(float(master + OPTIMIZER_BYTES[work.optimizer]), optimizer),
         "dropout": from_file(parts.software.dropout, parts.software_origins, "dropout"),
+    } | _held_gradients(parts, 4.0 if whole else gradient.number, size)
+
+
+def _held_gradients(parts: Parts, added_up: float, raw: float) -> dict[str, Value]:
+    """Return the bytes per parameter that gradients take on a rank, and in its shard of the optimizer besides."""
+    preset, origins = parts.software, parts.software_origins
+    if preset.half_gradients_with_fp16 and parts.file.workload.precision == "fp16":
+        return {
+            "kept_gradient_bytes": from_file(raw, origins, "half_gradients_with_fp16"),
+            "shard_gradient_bytes": from_file(MASTER_BYTES, origins, "half_gradients_with_fp16"),
+        }
+    return {
+        "kept_gradient_bytes": from_file(added_up + raw * preset.raw_gradients, origins, "raw_gradients"),
+        "shard_gradient_bytes": from_file(0.0, origins, "half_gradients_with_fp16"),
     }
 
 
@@ -448,8 +461,18 @@ def _plan(parts: Parts) -> dict[str, Value]:
             parts.software_origins,
             "gather_copy",
         ),
+        "stays_gathered": from_file(
+            preset.stays_gathered and plan.pipeline > 1, parts.software_origins, "stays_gathered"
+        ),
+        "kv_copies": from_file(preset.kv_copies, parts.software_origins, "kv_copies"),
+        "whole_inputs": from_file(preset.whole_inputs, parts.software_origins, "whole_inputs"),
+        "run_ahead": from_file(preset.run_ahead, parts.software_origins, "run_ahead"),
+        "run_ahead_behind": from_file(preset.run_ahead_behind, parts.software_origins, "run_ahead_behind"),
         "recompute_selective": Value(float(plan.recompute == "selective"), recompute),
         "recompute_full": Value(float(plan.recompute == "full"), recompute),
+        "recompute_operations": from_file(
+            plan.recompute == "selective" and preset.selective == "operations", parts.software_origins, "selective"
+        ),
         "flash": Value(float(kernel == "flash"), kernel_origin),
         "score_passes": Value({"flash": 0.0, "fused-softmax": 1.0, "unfused": 3.0}[kernel], kernel_origin),
         "separate_accumulation": from_file(not preset.fused_accumulation, parts.software_origins, "fused_accumulation"),

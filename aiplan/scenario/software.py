@@ -38,12 +38,44 @@ class Software(Declared):
     zero: int = integer(doc="ZeRO stage", minimum=0, maximum=3)
     gradient_precision: str = choice(("fp32", "bf16"), doc="Data type gradients are kept and reduced in")
     raw_gradients: bool = flag(doc="Gradients as computed are kept beside those they are added up in", default=False)
+    half_gradients_with_fp16: bool = flag(
+        doc="With fp16, gradients stay in half precision; the optimizer widens those of its shard", default=False
+    )
     gathered_inputs: bool = flag(
         doc="Matmul inputs that sequence parallelism gathers are kept whole for the backward pass, not gathered again",
         default=False,
     )
     gather_copy: bool = flag(
         doc="Under ZeRO stage 1 and 2, updated weights are gathered into buffers of their own", default=False
+    )
+    stays_gathered: bool = flag(
+        doc="Under ZeRO stage 3 with a pipeline, the weights of a stage stay gathered for all micro-batches",
+        default=False,
+    )
+    kv_copies: float = number(
+        doc="Further copies of keys and values that are kept beside those the attention kernel keeps",
+        default=0.0,
+        minimum=0,
+    )
+    whole_inputs: float = number(
+        doc="Tensors of a whole micro-batch that sequence parallelism works with beside the layers: gather buffers, "
+        "results before they are scattered, and their gradients",
+        default=0.0,
+        minimum=0,
+    )
+    run_ahead: float = number(
+        doc="Share of the layers' results that wait for their reduce-scatter while the host queues further micro-batches",
+        default=0.0,
+        minimum=0,
+        maximum=1,
+    )
+    run_ahead_behind: int = integer(
+        doc="Micro-batches at the end of that queue that wait for others anyway", default=2, minimum=0
+    )
+    selective: str = choice(
+        ("scores", "operations"),
+        doc="What selective recompute computes again: the score matrix, or all but costly operations",
+        default="scores",
     )
     loss_bytes: float = number(
         doc="Bytes per logit that the loss takes besides the logits: 4 is one copy in single precision",
