@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from aiplan.adapters.benchmark_log import RESULTS, as_run, version
 from aiplan.adapters.nodes import tree
 from aiplan.adapters.run_notes import noted_expert_tensor, noted_experts, noted_shape
 from aiplan.declare import Diagnostics, InputError, Mark
@@ -92,6 +93,7 @@ gated_mlp tied_embeddings n_experts top_k moe_ffn_hidden accelerator n_gpus gpus
 framework dtype tp pp vpp cp ep dp sequence_parallel zero_stage_or_fsdp micro_batch global_batch recompute
 flash_attention dist_optimizer overlap_flags measured_step_time_s measured_tflops_per_gpu tflops_convention
 measured_mfu_pct measured_tokens_per_s_per_gpu measured_mem_gb_per_gpu derived_fields complete quality notes
+job_id zero_stage result
 """
 COLUMNS = frozenset(_COLUMNS.split())
 """Columns of such a table; others are not used."""
@@ -171,13 +173,14 @@ def read_runs(lines: Iterable[str], name: str) -> Iterator[Run]:
         raise diagnostics.failure() from None
 
 
-def _run(row: dict[str, str], mark: Mark) -> Run:
+def _run(cells: dict[str, str], mark: Mark) -> Run:
+    row, renamed = as_run(cells)
     ident = (row.get("id") or "").strip() or f"row {mark.line}"
     try:
         values, assumed = scenario_of(row, mark)
     except InputError as failure:
         return Run(ident, row, None, problems=tuple(item.problem for item in failure.diagnostics))
-    return Run(ident, row, tree(values, mark, {}), tuple(assumed))
+    return Run(ident, row, tree(values, mark, {}), (*renamed, *assumed))
 
 
 def scenario_of(row: dict[str, str], mark: Mark | None = None) -> tuple[dict[str, Any], list[str]]:
@@ -400,18 +403,28 @@ def _software(row: _Row) -> str:
         return {"2020": "megatron-lm-2021", "2021": "megatron-lm-2021", "2022": "megatron-lm-2022"}.get(
             year, "megatron-core"
         )
+    if framework == "nanotron" and version(row.text("id")):
+        row.assumed.append(f"software {version(row.text('id'))}, from the job number")
+        return version(row.text("id"))
     return row.match("framework", SOFTWARE, "megatron-core")
 
 
 def _measured(row: _Row) -> dict[str, Any]:
     step, memory = row.number("measured_step_time_s"), row.number("measured_mem_gb_per_gpu")
     notes = row.text("notes").lower()
-    unit = "GiB" if "gib" in notes else "GB"
+    # nanotron's benchmark logs what rank 0 reserved, in bytes over 1024^3 whatever the heading says
+    log = row.text("framework") == "nanotron"
+    unit = "GiB" if log or "gib" in notes else "GB"
     kind = next((kind for kind in ("reserved", "allocated") if kind in notes), None)
+    result = row.text("result").lower()
+    if result and result not in RESULTS:
+        row.refuse("result", " or ".join(RESULTS))
     return {
         "step_time": f"{step!r} s" if step else None,
         "tokens_per_s_per_gpu": row.number("measured_tokens_per_s_per_gpu"),
         "memory": f"{memory!r} {unit}" if memory else None,
         "memory_kind": kind if memory else None,
+        "memory_stage": "first" if memory and log else None,
+        "fits": RESULTS.get(result),
         "source": row.text("source_url") or "not stated",
     }

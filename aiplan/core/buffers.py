@@ -231,8 +231,8 @@ def bytes_beyond(buffers: Numeric, dynamic: Numeric) -> Numeric:
 
     Notes
     -----
-    The peak of a step is the larger of the two. Published runs of nanotron bear it out: fitted freely, what they reserve
-    beyond their states falls by 2.1 of the 2 bytes per parameter that the buffers take.
+    The peak of a step is the larger of the two. Published runs of nanotron bear it out: fitted freely, what they
+    reserve beyond their states falls by 2.1 of the 2 bytes per parameter that the buffers take.
 
     References
     ----------

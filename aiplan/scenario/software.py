@@ -64,7 +64,7 @@ class Software(Declared):
         minimum=0,
     )
     run_ahead: float = number(
-        doc="Share of the layers' results that wait for their reduce-scatter while the host queues further micro-batches",
+        doc="Share of the layers' results that wait for their reduce-scatter while the host queues micro-batches",
         default=0.0,
         minimum=0,
         maximum=1,

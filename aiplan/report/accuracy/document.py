@@ -10,6 +10,7 @@ from aiplan.report import documents
 
 if TYPE_CHECKING:
     from aiplan.planning.accuracy import Accuracy, Comparison, Group
+    from aiplan.planning.memory_accuracy import Fits, Footprint
 
 KEYS = {
     "accelerator": "by_accelerator",
@@ -21,6 +22,15 @@ KEYS = {
     "source": "by_source",
 }
 """Kinds of group and their keys in the document."""
+
+
+MEMORY_KEYS = (
+    "predicted_memory_bytes_per_gpu",
+    "measured_memory_bytes_per_gpu",
+    "memory_interval",
+    "fits_predicted",
+    "fits_measured",
+)
 
 
 def document(answer: Accuracy) -> str:
@@ -37,30 +47,74 @@ def document(answer: Accuracy) -> str:
 def row(item: Comparison) -> dict[str, Any]:
     """Return one run: predicted and measured, or why it is left out."""
     head = {"id": item.run.ident, "source": item.run.source}
-    if item.estimate is None:
+    if item.estimate is None and item.footprint is None:
         return head | {"skipped": item.problem}
+    head |= {"quality": item.run.quality}
+    if item.estimate is None:
+        return head | _memory(item.footprint)
     found = item.interval
-    return head | {
-        "quality": item.run.quality,
-        "predicted_step_time_s": item.estimate["step"],
-        "measured_step_time_s": item.measured_step_time,
-        "error": item.error,
-        "interval": None if found is None else [found.low, found.high],
-        "predicted_memory_bytes_per_gpu": item.predicted_memory,
-        "measured_memory_bytes_per_gpu": item.measured_memory,
-    }
+    return (
+        head
+        | {
+            "predicted_step_time_s": item.estimate["step"],
+            "measured_step_time_s": item.measured_step_time,
+            "error": item.error,
+            "interval": None if found is None else [found.low, found.high],
+        }
+        | _memory(item.footprint)
+    )
+
+
+def _memory(item: Footprint | None) -> dict[str, Any]:
+    """Return the memory of a run; nothing is known about it without a measurement."""
+    if item is None:
+        return dict.fromkeys(MEMORY_KEYS)
+    found = item.interval if math.isfinite(item.measured) else None
+    ends = None if found is None else [found.low, found.high]
+    cells = (item.predicted, item.measured, ends, item.fits_predicted, item.fits_measured)
+    return dict(zip(MEMORY_KEYS, cells, strict=True))
 
 
 def _summary(answer: Accuracy) -> dict[str, Any]:
-    memory = answer.memory()
-    kinds = {group.name: _errors(group) for group in answer.memory_kinds()}
     groups = answer.groups()
     return _errors(answer.overall()) | {
-        "memory": None if memory is None else _errors(memory) | {"by_kind": kinds},
+        "memory": _memory_errors(answer),
+        "fits": _fits(answer.fits()),
         "interval_nominal": NOMINAL,
         "interval_coverage": answer.coverage(),
         "skipped": dict(answer.skipped()),
         **{key: {group.name: _errors(group) for group in groups[kind]} for kind, key in KEYS.items()},
+    }
+
+
+def _memory_errors(answer: Accuracy) -> dict[str, Any] | None:
+    memory = answer.memory()
+    if memory is None:
+        return None
+    kinds = {group.name: _errors(group) for group in answer.memory_kinds()}
+    return _errors(memory) | {"by_kind": kinds, "interval_coverage": answer.memory_coverage()}
+
+
+def _fits(found: Fits | None) -> dict[str, Any] | None:
+    """Return the table of plans that fitted or ran out of memory by what was predicted, and every miss."""
+    if found is None:
+        return None
+    return {
+        "fitted": {"predicted_fits": found.fitted_as_predicted, "predicted_does_not_fit": found.fitted_against},
+        "ran_out": {"predicted_fits": found.ran_out_against, "predicted_does_not_fit": found.ran_out_as_predicted},
+        "balanced_accuracy": found.balanced_accuracy,
+        "misses": [
+            {
+                "id": item.run.ident,
+                "source": item.run.source,
+                "fits_predicted": item.fits_predicted,
+                "fits_measured": item.fits_measured,
+                "needed_memory_bytes_per_gpu": item.needed,
+                "memory_capacity_bytes": item.capacity,
+                "over_limit": item.over_limit,
+            }
+            for item in found.misses
+        ],
     }
 
 
