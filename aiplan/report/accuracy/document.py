@@ -10,7 +10,7 @@ from aiplan.report import documents
 
 if TYPE_CHECKING:
     from aiplan.planning.accuracy import Accuracy, Comparison, Group
-    from aiplan.planning.memory_accuracy import Fits, Footprint
+    from aiplan.planning.memory_accuracy import Fits
 
 KEYS = {
     "accelerator": "by_accelerator",
@@ -51,7 +51,7 @@ def row(item: Comparison) -> dict[str, Any]:
         return head | {"skipped": item.problem}
     head |= {"quality": item.run.quality}
     if item.estimate is None:
-        return head | _memory(item.footprint)
+        return head | _memory(item)
     found = item.interval
     return (
         head
@@ -61,17 +61,20 @@ def row(item: Comparison) -> dict[str, Any]:
             "error": item.error,
             "interval": None if found is None else [found.low, found.high],
         }
-        | _memory(item.footprint)
+        | _memory(item)
     )
 
 
-def _memory(item: Footprint | None) -> dict[str, Any]:
-    """Return the memory of a run; nothing is known about it without a measurement."""
-    if item is None:
-        return dict.fromkeys(MEMORY_KEYS)
-    found = item.interval if math.isfinite(item.measured) else None
-    ends = None if found is None else [found.low, found.high]
-    cells = (item.predicted, item.measured, ends, item.fits_predicted, item.fits_measured)
+def _memory(item: Comparison) -> dict[str, Any]:
+    """Return the memory of a run; without a measurement, what is predicted for all of the device."""
+    cells: tuple[Any, ...] = (None,) * len(MEMORY_KEYS)
+    if item.footprint is not None:
+        there = item.footprint
+        found = there.interval if math.isfinite(there.measured) else None
+        ends = None if found is None else [found.low, found.high]
+        cells = (there.predicted, there.measured, ends, there.fits_predicted, there.fits_measured)
+    elif item.estimate is not None:
+        cells = (item.estimate["memory"], None, None, item.estimate.fits, None)
     return dict(zip(MEMORY_KEYS, cells, strict=True))
 
 

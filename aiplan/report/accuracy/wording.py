@@ -59,9 +59,12 @@ def summary(answer: Accuracy) -> list[str]:
 
 
 def fits(answer: Accuracy) -> list[tuple[str, str, str]]:
-    """Return how many plans fitted and how many ran out of memory, by what was predicted."""
+    """Return how many plans fitted and how many ran out of memory, by what was predicted.
+
+    That plans which fitted were predicted to fit is nothing to show where none ran out.
+    """
     found = answer.fits()
-    if found is None:
+    if found is None or not (found.misses or found.ran_out_as_predicted):
         return []
     return [
         ("fitted", f"{found.fitted_as_predicted:,}", f"{found.fitted_against:,}"),
