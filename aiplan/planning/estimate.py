@@ -182,8 +182,8 @@ class Estimate:
 
     @property
     def fits(self) -> bool:
-        """Whether the fullest stage fits into device memory."""
-        return self.terms["memory"] <= self.terms["memory.capacity"]
+        """Whether what the fullest stage cannot do without fits into device memory."""
+        return self.needed_memory <= self.terms["memory.capacity"]
 
     def memory_as(self, kind: str) -> float:
         """Return the memory that a tool would report which sees all of the device or the allocator's part of it."""

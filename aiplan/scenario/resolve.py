@@ -155,10 +155,10 @@ def _workload(parts: Parts) -> dict[str, Value]:
         "loss_bytes": from_file(parts.software.loss_bytes, parts.software_origins, "loss_bytes"),
         "optimizer_bytes": Value(float(master + OPTIMIZER_BYTES[work.optimizer]), optimizer),
         "dropout": from_file(parts.software.dropout, parts.software_origins, "dropout"),
-    } | _held_gradients(parts, 4.0 if whole else gradient.number, size)
+    } | _held_gradients(parts, Value(4.0, precision) if whole else gradient, size)
 
 
-def _held_gradients(parts: Parts, added_up: float, raw: float) -> dict[str, Value]:
+def _held_gradients(parts: Parts, added_up: Value, raw: float) -> dict[str, Value]:
     """Return the bytes per parameter that gradients take on a rank, and in its shard of the optimizer besides."""
     preset, origins = parts.software, parts.software_origins
     if preset.half_gradients_with_fp16 and parts.file.workload.precision == "fp16":
@@ -166,8 +166,9 @@ def _held_gradients(parts: Parts, added_up: float, raw: float) -> dict[str, Valu
             "kept_gradient_bytes": from_file(raw, origins, "half_gradients_with_fp16"),
             "shard_gradient_bytes": from_file(MASTER_BYTES, origins, "half_gradients_with_fp16"),
         }
+    with_raw = from_file(added_up.number + raw, origins, "raw_gradients")
     return {
-        "kept_gradient_bytes": from_file(added_up + raw * preset.raw_gradients, origins, "raw_gradients"),
+        "kept_gradient_bytes": with_raw if preset.raw_gradients else added_up,
         "shard_gradient_bytes": from_file(0.0, origins, "half_gradients_with_fp16"),
     }
 

@@ -85,3 +85,77 @@ def test_the_peak_of_a_step(ask, pipeline, tensor, data, micro_batch, zero):
     # the buffers of sequence parallelism stay while weights are gathered, activations do not
     assert needed == pytest.approx(peaks[found.fullest_stage], rel=1e-3)
     assert found.fullest_stage == max(range(pipeline), key=peaks.__getitem__)
+
+
+def deep_pipeline(micro_batch, accelerator="h100-sxm", software="nanotron"):
+    """Eight stages of eight ranks, whose host can run far ahead."""
+    return {
+        "model": SHAPE | {"layers": 32, "hidden": 4096, "heads": 32, "kv_heads": 32, "ffn": 14336},
+        "workload": {"sequence_length": SEQUENCE, "global_batch": 512, "precision": "bf16"},
+        "cluster": {"accelerator": accelerator, "accelerators": 64, "nodes": 8, "network": {"fabric": "ib-ndr"}},
+        "plan": {"tensor": 8, "pipeline": 8, "micro_batch": micro_batch},
+        "software": software,
+    }
+
+
+@pytest.mark.parametrize("micro_batch", [1, 2, 4, 8, 16])
+def test_what_is_cached_never_decides_whether_a_plan_fits(ask, micro_batch):
+    """Six of eight micro-batches wait with two results a layer, as far as there is room."""
+    found = ask.planned(deep_pipeline(micro_batch))
+    needed = sum(found[f"memory.{name}"] for name in (*STEP_TERMS, "fragmentation", "reserved"))
+    room = max(found["memory.capacity"] - needed, 0)
+    waiting = 0.8 * 6 * 4 * 2 * 2 * micro_batch * SEQUENCE * 4096
+    assert found.needed_memory == pytest.approx(needed)
+    assert found["memory.cached"] == pytest.approx(min(waiting, room))
+    assert found.fits is (needed <= found["memory.capacity"])
+    assert found["memory"] <= max(needed, found["memory.capacity"]) * (1 + 1e-12)
+
+
+def test_a_host_that_waits_caches_nothing(ask):
+    assert ask.planned(deep_pipeline(2, software="nanotron-early-2025"))["memory.cached"] == 0
+    assert ask.planned(deep_pipeline(2, software="megatron-core"))["memory.cached"] == 0
+
+
+def sharded(pipeline, software, recompute="full"):
+    return {
+        "model": SHAPE,
+        "workload": {"sequence_length": SEQUENCE, "global_batch": 64, "precision": "bf16"},
+        "cluster": {"accelerator": "h100-sxm", "accelerators": 16, "nodes": 2, "network": {"fabric": "ib-ndr"}},
+        "plan": {"pipeline": pipeline, "recompute": recompute},
+        "software": software,
+    }
+
+
+def test_weights_of_a_sharded_pipeline_stay_gathered(ask):
+    """Weights of two bytes and gradients of four; on one stage, two layers of two bytes."""
+    whole, single = ask.planned(sharded(4, "torchtitan")), ask.planned(sharded(1, "torchtitan"))
+    first = parameters(2, 1, first=True, last=False)
+    assert whole["memory.gathered"] == pytest.approx(6 * first, rel=1e-3)
+    assert single["memory.gathered"] == pytest.approx(2 * 2 * (4 * 1024**2 + 3 * 1024 * 4096), rel=1e-3)
+    assert ask.planned(sharded(4, "maxtext"))["memory.gathered"] < whole["memory.gathered"] / 2
+
+
+def test_selective_recompute_by_operation(ask):
+    """Between none and full; by score matrix, it saves nothing where attention is fused anyway."""
+    kept = {
+        (software, mode): ask.planned(sharded(1, software, mode))["memory.activations"]
+        for software in ("torchtitan", "maxtext")
+        for mode in ("none", "selective", "full")
+    }
+    assert kept["torchtitan", "full"] < kept["torchtitan", "selective"] < kept["torchtitan", "none"]
+    assert kept["maxtext", "selective"] == kept["maxtext", "none"]
+    hidden, ffn = SHAPE["hidden"], SHAPE["ffn"]
+    operations = 2 * (2 * hidden + 2 * hidden + hidden + ffn)
+    one_layer = kept["torchtitan", "none"] / SHAPE["layers"]
+    assert kept["torchtitan", "selective"] == pytest.approx(SHAPE["layers"] * operations * SEQUENCE + one_layer)
+
+
+@pytest.mark.parametrize(("precision", "kept", "widened"), [("fp16", 2, 4), ("bf16", 6, 0)])
+def test_gradients_of_deepspeed(ask, precision, kept, widened):
+    """fp16: two bytes, and four in a rank's shard; bf16: two as computed and four added up."""
+    tree = sharded(4, "megatron-deepspeed")
+    tree["workload"]["precision"] = precision
+    found = ask.planned(tree)
+    weights = found["memory.weights"] / 2
+    assert found["memory.gradients"] == pytest.approx(kept * weights)
+    assert found["memory.optimizer"] == pytest.approx((12 + widened) * weights / 4)
