@@ -37,6 +37,17 @@ TCP_LATENCY = 50e-6
 NODE_OVER_DEVICE_POWER = 1.5
 PUE = 1.2
 
+FROM_PRESET = (
+    "kv_copies",
+    "whole_inputs",
+    "run_ahead",
+    "run_ahead_behind",
+    "two_level_dispatch",
+    "separate_casts",
+    "fused_elementwise",
+)
+"""Inputs of a plan that are what the software preset says."""
+
 
 class Parts(NamedTuple):
     """What a scenario consists of, looked up, with the origins of all values."""
@@ -465,10 +476,6 @@ def _plan(parts: Parts) -> dict[str, Value]:
         "stays_gathered": from_file(
             preset.stays_gathered and plan.pipeline > 1, parts.software_origins, "stays_gathered"
         ),
-        "kv_copies": from_file(preset.kv_copies, parts.software_origins, "kv_copies"),
-        "whole_inputs": from_file(preset.whole_inputs, parts.software_origins, "whole_inputs"),
-        "run_ahead": from_file(preset.run_ahead, parts.software_origins, "run_ahead"),
-        "run_ahead_behind": from_file(preset.run_ahead_behind, parts.software_origins, "run_ahead_behind"),
         "recompute_selective": Value(float(plan.recompute == "selective"), recompute),
         "recompute_full": Value(float(plan.recompute == "full"), recompute),
         "recompute_operations": from_file(
@@ -477,10 +484,8 @@ def _plan(parts: Parts) -> dict[str, Value]:
         "flash": Value(float(kernel == "flash"), kernel_origin),
         "score_passes": Value({"flash": 0.0, "fused-softmax": 1.0, "unfused": 3.0}[kernel], kernel_origin),
         "separate_accumulation": from_file(not preset.fused_accumulation, parts.software_origins, "fused_accumulation"),
-        "two_level_dispatch": from_file(preset.two_level_dispatch, parts.software_origins, "two_level_dispatch"),
-        "separate_casts": from_file(preset.separate_casts, parts.software_origins, "separate_casts"),
-        "fused_elementwise": from_file(preset.fused_elementwise, parts.software_origins, "fused_elementwise"),
     }
+    values |= {name: from_file(getattr(preset, name), parts.software_origins, name) for name in FROM_PRESET}
     return values | {
         f"hidden_{kind}": _hidden(parts, kind) for kind in ("gradients", "parameters", "tensor", "pipeline", "expert")
     }
