@@ -37,15 +37,8 @@ TCP_LATENCY = 50e-6
 NODE_OVER_DEVICE_POWER = 1.5
 PUE = 1.2
 
-FROM_PRESET = (
-    "kv_copies",
-    "whole_inputs",
-    "run_ahead",
-    "run_ahead_behind",
-    "two_level_dispatch",
-    "separate_casts",
-    "fused_elementwise",
-)
+KEPT = ("kv_copies", "whole_inputs", "run_ahead", "run_ahead_behind")
+KERNELS = ("two_level_dispatch", "separate_casts", "fused_elementwise")
 """Inputs of a plan that are what the software preset says."""
 
 
@@ -485,7 +478,7 @@ def _plan(parts: Parts) -> dict[str, Value]:
         "score_passes": Value({"flash": 0.0, "fused-softmax": 1.0, "unfused": 3.0}[kernel], kernel_origin),
         "separate_accumulation": from_file(not preset.fused_accumulation, parts.software_origins, "fused_accumulation"),
     }
-    values |= {name: from_file(getattr(preset, name), parts.software_origins, name) for name in FROM_PRESET}
+    values |= {name: from_file(getattr(preset, name), parts.software_origins, name) for name in KEPT + KERNELS}
     return values | {
         f"hidden_{kind}": _hidden(parts, kind) for kind in ("gradients", "parameters", "tensor", "pipeline", "expert")
     }
