@@ -1,7 +1,8 @@
-"""Predicted over measured step times of the published runs: the table that intervals are read from.
+"""Predicted over measured step times and memory of the published runs: the tables that intervals are read from.
 
-`python docs/residuals.py` writes `scenarios/published/residuals.csv`; `--check` exits 1 if a number there differs by
-more than one part in a million from what is predicted today.
+`python docs/residuals.py` writes `residuals.csv` and `memory.csv` in `scenarios/published`; `--check` exits 1 if a
+number there differs by more than one part in a million from what is predicted today. `--only memory.csv` does one of
+them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import csv
 import math
 import sys
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog.load import Catalog
 from aiplan.declare import Diagnostics
@@ -21,44 +22,69 @@ from aiplan.planning.intervals import coverage, fitted_stretch
 from aiplan.planning.run_files import measured_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from aiplan.planning.accuracy import Comparison
+    from aiplan.planning.intervals import Residuals
 
 TOLERANCE = 1e-6
 
-Row = tuple[str, str, str, str, int, float]
+Row = tuple[str | int | float, ...]
 
 
-def predicted() -> list[Row]:
-    """Return what is predicted today: id, source, accelerator, family, accelerators, predicted over measured."""
-    catalog, diagnostics = Catalog(), Diagnostics()
-    runs = measured_runs([], catalog, diagnostics)
+def compared() -> list[Comparison]:
+    """Return what is predicted today for the published runs."""
+    diagnostics = Diagnostics()
+    runs = measured_runs([], Catalog(), diagnostics)
     diagnostics.raise_if_errors()
+    return compare_runs(runs)
+
+
+def step_rows(comparisons: Sequence[Comparison]) -> list[Row]:
+    """Return id, source, accelerator, family, accelerators, predicted over measured."""
     rows: list[Row] = []
-    for item in compare_runs(runs):
+    for item in comparisons:
         scenario = item.run.scenario
         if item.estimate is not None and scenario is not None:
-            kind = evidence.family(scenario)
-            rows.append(
-                (
-                    item.run.ident,
-                    item.run.source,
-                    scenario.node.accelerator,
-                    kind,
-                    scenario.accelerators,
-                    item.ratio,
-                )
-            )
+            kind, accelerator = evidence.family(scenario), scenario.node.accelerator
+            rows.append((item.run.ident, item.run.source, accelerator, kind, scenario.accelerators, item.ratio))
     return rows
 
 
-def text(rows: Sequence[Row]) -> str:
-    """Return the table as text."""
-    target = StringIO()
-    writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(evidence.HEADER)
-    writer.writerows([*row[:-1], f"{row[-1]:.8g}"] for row in rows)
-    plain = evidence.parse([f"{evidence.STRETCH}1", *target.getvalue().splitlines()])
-    return f"{evidence.STRETCH}{fitted_stretch(plain):.8g}\n{target.getvalue()}"
+def memory_rows(comparisons: Sequence[Comparison]) -> list[Row]:
+    """Return id, source, family of software, what the figure counts, predicted over measured."""
+    rows: list[Row] = []
+    for item in comparisons:
+        found, scenario = item.footprint, item.run.scenario
+        if found is not None and scenario is not None and math.isfinite(found.measured):
+            software = evidence.software_family(scenario.file.software)
+            rows.append((item.run.ident, item.run.source, software, found.kind, found.error + 1.0))
+    return rows
+
+
+class Table(NamedTuple):
+    """A table: where it lies, its heading, how it is read, and its rows."""
+
+    place: Path
+    header: tuple[str, ...]
+    parse: Callable[[Iterable[str]], Residuals]
+    rows: Callable[[Sequence[Comparison]], list[Row]]
+
+    def text(self, rows: Sequence[Row]) -> str:
+        """Return the table as text."""
+        target = StringIO()
+        writer = csv.writer(target, lineterminator="\n")
+        writer.writerow(self.header)
+        writer.writerows([*row[:-1], f"{row[-1]:.8g}"] for row in rows)
+        plain = self.parse([f"{evidence.STRETCH}1", *target.getvalue().splitlines()])
+        return f"{evidence.STRETCH}{fitted_stretch(plain):.8g}\n{target.getvalue()}"
+
+
+TABLES = (
+    Table(evidence.place(), evidence.HEADER, evidence.parse, step_rows),
+    Table(evidence.memory_place(), evidence.MEMORY_HEADER, evidence.parse_memory, memory_rows),
+)
 
 
 def differences(old: str, new: str) -> int:
@@ -75,20 +101,32 @@ def _same(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def main() -> int:
-    """Write the table, or compare it."""
+    """Write the tables, or compare them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a number differs")
-    place, new = evidence.place(), text(predicted())
-    if parser.parse_args().check:
-        count = differences(place.read_text(encoding="utf-8"), new) if place.is_file() else 1
-        if count:
-            print(f"{place.name}: {count} lines are not up to date", file=sys.stderr)
-        return int(count > 0)
-    place.write_text(new, encoding="utf-8")
-    share, count = coverage(evidence.parse(new.splitlines()))
-    print(
-        f"wrote {place.name}: {share:.1%} of {count:,} runs inside the interval of the other sources", file=sys.stderr
-    )
+    parser.add_argument("--only", choices=[table.place.name for table in TABLES], help="one of the tables")
+    chosen = parser.parse_args()
+    comparisons, stale = compared(), 0
+    for table in TABLES:
+        if chosen.only in {None, table.place.name}:
+            stale += _check(table, comparisons) if chosen.check else _write(table, comparisons)
+    return int(stale > 0)
+
+
+def _check(table: Table, comparisons: Sequence[Comparison]) -> int:
+    old = table.place.read_text(encoding="utf-8") if table.place.is_file() else ""
+    count = differences(old, table.text(table.rows(comparisons)))
+    if count:
+        print(f"{table.place.name}: {count} lines are not up to date", file=sys.stderr)
+    return count
+
+
+def _write(table: Table, comparisons: Sequence[Comparison]) -> int:
+    new = table.text(table.rows(comparisons))
+    table.place.write_text(new, encoding="utf-8")
+    share, count = coverage(table.parse(new.splitlines()))
+    found = f"{share:.1%} of {count:,} runs inside the interval of the other sources"
+    print(f"wrote {table.place.name}: {found}", file=sys.stderr)
     return 0
 
 

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from aiplan.adapters.benchmark_log import RESULTS, as_run, version
 from aiplan.adapters.nodes import tree
 from aiplan.adapters.run_notes import noted_expert_tensor, noted_experts, noted_shape
 from aiplan.declare import Diagnostics, InputError, Mark
@@ -90,7 +91,6 @@ GRAPHS = ((r"CUDA graphs \(full_iteration\)", "full"), (r"CUDA graphs \(transfor
 DISPATCHES = ((r"hybridep", "hybridep"), (r"deepep", "deepep"))
 FUSED_EXPERTS = "26.06"
 """Release of Megatron-Bridge from which the kernels round experts are fused."""
-FULLY_SHARDED = 3
 CHEAP_MODULES = {"layernorm", "moe_act", "mla_up_proj", "mlp"}
 """Parts of a layer that Megatron-Core computes again without the attention core."""
 RACK = 72
@@ -103,6 +103,7 @@ gated_mlp tied_embeddings n_experts top_k moe_ffn_hidden accelerator n_gpus gpus
 framework dtype tp pp vpp cp ep dp sequence_parallel zero_stage_or_fsdp micro_batch global_batch recompute
 flash_attention dist_optimizer overlap_flags measured_step_time_s measured_tflops_per_gpu tflops_convention
 measured_mfu_pct measured_tokens_per_s_per_gpu measured_mem_gb_per_gpu derived_fields complete quality notes
+job_id zero_stage result
 """
 COLUMNS = frozenset(_COLUMNS.split())
 """Columns of such a table; others are not used."""
@@ -182,13 +183,14 @@ def read_runs(lines: Iterable[str], name: str) -> Iterator[Run]:
         raise diagnostics.failure() from None
 
 
-def _run(row: dict[str, str], mark: Mark) -> Run:
+def _run(cells: dict[str, str], mark: Mark) -> Run:
+    row, renamed = as_run(cells)
     ident = (row.get("id") or "").strip() or f"row {mark.line}"
     try:
         values, assumed = scenario_of(row, mark)
     except InputError as failure:
         return Run(ident, row, None, problems=tuple(item.problem for item in failure.diagnostics))
-    return Run(ident, row, tree(values, mark, {}), tuple(assumed))
+    return Run(ident, row, tree(values, mark, {}), (*renamed, *assumed))
 
 
 def scenario_of(row: dict[str, str], mark: Mark | None = None) -> tuple[dict[str, Any], list[str]]:
@@ -358,7 +360,7 @@ def _plan(row: _Row) -> dict[str, Any]:
         "expert_tensor": noted_expert_tensor(row.text("notes")),
         "micro_batch": row.count("micro_batch", 1),
         "sequence_parallel": sequence_parallel.startswith("yes") if sequence_parallel and tensor > 1 else None,
-        "zero": _zero(row, int(zero[1]) if zero else 0 if sharding else None),
+        "zero": int(zero[1]) if zero else 0 if sharding else None,
         "recompute": _recompute(row),
         "cuda_graphs": _match(GRAPHS, row.text("overlap_flags"), "") or None,
         "dispatch": _match(DISPATCHES, row.text("overlap_flags"), "") or None,
@@ -372,14 +374,6 @@ def _overlap(flags: str) -> dict[str, bool] | None:
         kind: True for kind, text in (("expert", "MoE all-to-all overlap"), ("tensor", "async TP")) if text in flags
     }
     return found or None
-
-
-def _zero(row: _Row, stage: int | None) -> int | None:
-    """Return the ZeRO stage; torchtitan keeps parameters whole through a step that has a pipeline."""
-    if stage == FULLY_SHARDED and "torchtitan" in row.text("framework") and (row.count("pp", 1) or 1) > 1:
-        row.assumed.append("zero 2: with a pipeline, parameters are gathered once a step")
-        return FULLY_SHARDED - 1
-    return stage
 
 
 def _recompute(row: _Row) -> str:
@@ -431,6 +425,9 @@ def _software(row: _Row) -> str:
         return {"2020": "megatron-lm-2020", "2021": "megatron-lm-2021", "2022": "megatron-lm-2022"}.get(
             year, "megatron-core"
         )
+    if framework == "nanotron" and version(row.text("id")):
+        row.assumed.append(f"software {version(row.text('id'))}, from the job number")
+        return version(row.text("id"))
     found = row.match("framework", SOFTWARE, "megatron-core")
     release = re.search(r"container (\d\d\.\d\d)", row.text("notes"))
     return "megatron-bridge-2026" if found == "megatron-bridge" and release and release[1] >= FUSED_EXPERTS else found
@@ -439,12 +436,19 @@ def _software(row: _Row) -> str:
 def _measured(row: _Row) -> dict[str, Any]:
     step, memory = row.number("measured_step_time_s"), row.number("measured_mem_gb_per_gpu")
     notes = row.text("notes").lower()
-    unit = "GiB" if "gib" in notes else "GB"
+    # nanotron's benchmark logs what rank 0 reserved, in bytes over 1024^3 whatever the heading says
+    log = row.text("framework") == "nanotron"
+    unit = "GiB" if log or "gib" in notes else "GB"
     kind = next((kind for kind in ("reserved", "allocated") if kind in notes), None)
+    result = row.text("result").lower()
+    if result and result not in RESULTS:
+        row.refuse("result", " or ".join(RESULTS))
     return {
         "step_time": f"{step!r} s" if step else None,
         "tokens_per_s_per_gpu": row.number("measured_tokens_per_s_per_gpu"),
         "memory": f"{memory!r} {unit}" if memory else None,
         "memory_kind": kind if memory else None,
+        "memory_stage": "first" if memory and log else None,
+        "fits": RESULTS.get(result),
         "source": row.text("source_url") or "not stated",
     }

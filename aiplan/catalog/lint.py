@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 REFERENCES = {
     ("accelerators", "scale_up.link"): "links",
+    ("accelerators", "fitted.shared_with"): "accelerators",
     ("accelerators", "host_link.link"): "links",
     ("nodes", "accelerator"): "accelerators",
     ("nodes", "nics.network"): "networks",

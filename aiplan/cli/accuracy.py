@@ -4,11 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aiplan.cli.complete import run_files
-from aiplan.cli.options import (
-    SetOption,
-    with_session,
-)
+from aiplan.cli.options import GradesOption, RunsArgument, SetOption, check_runs, with_session
 
 if TYPE_CHECKING:
     from aiplan.cli.session import Session
@@ -29,24 +25,13 @@ Examples:
   aiplan accuracy my-runs.csv --format json -o errors.json
   aiplan accuracy --grades A --html accuracy.html
 """
-GRADES = "ABC"
 
 
 @with_session
 def accuracy(
     session: "Session",
-    path: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[PATH]...",
-            help="Files or folders of runs, or CSV tables; - for standard input.",
-            autocompletion=run_files,
-            show_default=False,
-        ),
-    ] = None,
-    grades: Annotated[
-        str, typer.Option("--grades", metavar="LETTERS", help="Grades of runs that count, of A, B and C.")
-    ] = "AB",
+    path: RunsArgument = None,
+    grades: GradesOption = "AB",
     worst: Annotated[int, typer.Option("--worst", metavar="N", min=0, help="How many of the worst runs to show.")] = 10,
     svg: Annotated[
         str | None, typer.Option("--svg", metavar="FILE", help="Write a scatter plot of all runs as SVG too.")
@@ -57,26 +42,20 @@ def accuracy(
     settings: SetOption = None,
 ) -> None:
     """Run the command."""
-    if not grades or set(grades) - set(GRADES):
-        raise typer.BadParameter(f"'{grades}' is not made of the letters {', '.join(GRADES)}", param_hint="--grades")
-    if path and path.count("-") > 1:
-        raise typer.BadParameter("standard input can be read once only")
-    from aiplan.cli.session import source_of
+    check_runs(path, grades)
     from aiplan.declare import Diagnostics
     from aiplan.planning.accuracy import Accuracy, compare_runs
-    from aiplan.planning.run_files import library_trainings, measured_runs
+    from aiplan.planning.run_files import library_trainings
     from aiplan.planning.trainings import compare_trainings, step_by_step
-    from aiplan.planning.variants import Loaded, assignments
+    from aiplan.planning.variants import assignments
     from aiplan.report.accuracy import render
     from aiplan.report.accuracy.scatter import page, plot
 
     changes = assignments(settings or ())
-    diagnostics = Diagnostics()
-    catalog = session.catalog()
-    runs = measured_runs([source_of(text) for text in path or ()], catalog, diagnostics, changes)
+    catalog, diagnostics = session.catalog(), Diagnostics()
+    runs = session.runs(path or (), catalog, changes)
     whole = [run for run in runs if run.whole] if path else library_trainings(catalog, diagnostics, changes)
     diagnostics.raise_if_errors()
-    session.warn(Loaded(None, diagnostics))
     trainings = compare_trainings(whole, catalog, grades, changes)
     steps = compare_runs(step_by_step(runs), grades)
     answer = Accuracy(steps, tuple(path or ()), tuple(settings or ()), grades, trainings)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aiplan.cli.complete import scenarios
+from aiplan.cli.complete import run_files, scenarios
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +46,18 @@ ScenarioArgument = Annotated[
         autocompletion=scenarios,
         show_default=False,
     ),
+]
+RunsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[PATH]...",
+        help="Files or folders of runs, or CSV tables; - for standard input.",
+        autocompletion=run_files,
+        show_default=False,
+    ),
+]
+GradesOption = Annotated[
+    str, typer.Option("--grades", metavar="LETTERS", help="Grades of runs that count, of A, B and C.")
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -87,6 +99,17 @@ WidthOption = Annotated[
     int | None,
     typer.Option("--width", min=40, metavar="COLUMNS", help="Width of a table. Also COLUMNS; else the terminal's."),
 ]
+GRADES = "ABC"
+
+
+def check_runs(path: list[str] | None, grades: str) -> None:
+    """Refuse grades that there are none of, and standard input asked for twice."""
+    if not grades or set(grades) - set(GRADES):
+        raise typer.BadParameter(f"'{grades}' is not made of the letters {', '.join(GRADES)}", param_hint="--grades")
+    if path and path.count("-") > 1:
+        raise typer.BadParameter("standard input can be read once only")
+
+
 SHARED = tuple(
     inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
     for name, annotation, default in (

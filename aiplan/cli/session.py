@@ -11,13 +11,15 @@ from aiplan.declare import Diagnostics, render
 from aiplan.report.console import look_of, write, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from aiplan.catalog.load import Catalog
+    from aiplan.declare import InputError
     from aiplan.planning.estimate import Estimate
     from aiplan.planning.variants import Loaded, Setting, Source
     from aiplan.report.console import Look
     from aiplan.scenario.load import Scenario
+    from aiplan.scenario.runs import MeasuredRun
 
 STANDARD = "-"
 PROJECT_CATALOG = Path("hardware_catalog")
@@ -61,6 +63,17 @@ class Session(NamedTuple):
         self.warn(loaded)
         self.remark(*(f"read {name}" for name in loaded.diagnostics.sources if not name.startswith("--")))
         return loaded.scenario
+
+    def runs(self, paths: Sequence[str], catalog: Catalog, settings: Sequence[Setting] = ()) -> list[MeasuredRun]:
+        """Read measured runs, or raise everything that is wrong with their files; without a path the published ones."""
+        from aiplan.planning.run_files import measured_runs
+        from aiplan.planning.variants import Loaded
+
+        diagnostics = Diagnostics()
+        found = measured_runs([source_of(text) for text in paths], catalog, diagnostics, settings)
+        diagnostics.raise_if_errors()
+        self.warn(Loaded(None, diagnostics))
+        return found
 
     def warn(self, loaded: Loaded) -> None:
         """Show the warnings about a scenario."""
@@ -118,3 +131,12 @@ def source_of(text: str) -> Source:
     from aiplan.planning.variants import Source
 
     return Source(text, sys.stdin.buffer.read()) if text == STANDARD else Source(text)
+
+
+def nothing_counts(hint: str) -> InputError:
+    """Return the error that there is no run to answer from."""
+    diagnostics = Diagnostics()
+    diagnostics.error(
+        "AIP113", "no run that counts: a step time or tokens per second, a grade and a full layout", hint=hint
+    )
+    return diagnostics.failure()

@@ -288,41 +288,6 @@ def gathered_layer_bytes(layer_parameters: Numeric, bytes_each: Numeric, sharded
 
 
 @closed_form
-def gather_buffer_bytes(parameters: Numeric, bytes_each: Numeric, shards: Numeric, copied: Numeric) -> Numeric:
-    """Bytes of the buffers that updated weights are sent from and gathered into.
-
-    n = [copied] P e (1 + 1 / k)
-
-    Parameters
-    ----------
-    parameters : numeric
-        Parameters P that the rank holds. [-]
-    bytes_each : numeric
-        Bytes e per weight. [B]
-    shards : numeric
-        Ranks k that share the optimizer states. [-]
-    copied : numeric
-        1 if the buffers are apart from the weights. [-]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [B]
-
-    Notes
-    -----
-    Of nanotron's 123 published runs with ZeRO stage 1 on one pipeline stage, the states take 10.2 P + 14.4 P / k bytes
-    (least squares): 2 P + 2 P / k more than half-precision weights and gradients, single-precision gradients, and
-    sharded optimizer states. That these are gather buffers is our reading.
-
-    References
-    ----------
-    .. [1] The Ultra-Scale Playbook, benchmark table. https://huggingface.co/spaces/nanotron/ultrascale-playbook
-    """
-    return copied * parameters * bytes_each * (1.0 + 1.0 / shards)
-
-
-@closed_form
 def fragmentation_bytes(dynamic: Numeric, share: Numeric) -> Numeric:
     """Bytes that a caching allocator reserves and cannot use.
 
@@ -424,6 +389,54 @@ def kept_layer_bytes(layer: Numeric, scores: Numeric, flash: Numeric, selective:
 
 
 @closed_form
+def kept_operations_bytes(
+    hidden: Numeric,
+    attention_width: Numeric,
+    kv_width: Numeric,
+    ffn: Numeric,
+    tensor: Numeric,
+    sequence_shards: Numeric,
+    element_bytes: Numeric,
+) -> Numeric:
+    """Bytes per token that one layer keeps if only results that are costly to compute are kept.
+
+    n = e (2 h / q + (2 w + k + f) / t)
+
+    Parameters
+    ----------
+    hidden : numeric
+        Width h. [-]
+    attention_width : numeric
+        Query heads times head width, w. [-]
+    kv_width : numeric
+        Key-value heads times head width, k. [-]
+    ffn : numeric
+        Inner width f of the feed-forward block. [-]
+    tensor : numeric
+        Tensor parallel ranks t. [-]
+    sequence_shards : numeric
+        Ranks q over which norms and residuals are split: t with sequence parallelism, else 1. [-]
+    element_bytes : numeric
+        Bytes e of an activation. [B]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [B]
+
+    Notes
+    -----
+    Input of the layer, result of the attention core, and of every second matmul: queries, values, gate, output of the
+    block. The rest is computed again, one layer at a time.
+
+    References
+    ----------
+    .. [1] torchtitan, selective activation checkpointing by operation. https://github.com/pytorch/torchtitan
+    """
+    return element_bytes * (2.0 * hidden / sequence_shards + (2.0 * attention_width + kv_width + ffn) / tensor)
+
+
+@closed_form
 def working_layer_bytes(kept: Numeric, scores: Numeric, flash: Numeric, selective: Numeric, full: Numeric) -> Numeric:
     """Bytes per token that the one layer needs which is being recomputed.
 
@@ -440,7 +453,7 @@ def working_layer_bytes(kept: Numeric, scores: Numeric, flash: Numeric, selectiv
     selective : numeric
         1 if the attention core is computed again. [-]
     full : numeric
-        1 if whole layers are computed again. [-]
+        1 if whole layers, or all but the results of costly operations, are computed again. [-]
 
     Returns
     -------

@@ -80,11 +80,17 @@ def mean_ffn_width(dense: Numeric, routed: Numeric, layers: Numeric, moe_layers:
 
 @closed_form
 def stored_ffn_width(
-    width: Numeric, gated: Numeric, hidden: Numeric, top_k: Numeric, layers: Numeric, moe_layers: Numeric
+    width: Numeric,
+    gated: Numeric,
+    fused: Numeric,
+    hidden: Numeric,
+    top_k: Numeric,
+    layers: Numeric,
+    moe_layers: Numeric,
 ) -> Numeric:
     """Widths that a feed-forward block keeps for its backward pass, mean over the layers.
 
-    w = f (2 + g) + 2 s k h, s = l_m / l
+    w = f (2 + g (2 - [fused])) + 2 s k h, s = l_m / l
 
     Parameters
     ----------
@@ -92,6 +98,8 @@ def stored_ffn_width(
         Inner width f, mean over the layers. [-]
     gated : numeric
         g = 1 for gated units (three matrices), 0 otherwise. [-]
+    fused : numeric
+        1 if the activation and its product with the gate are one kernel; else the activation is kept too. [-]
     hidden : numeric
         Width h. [-]
     top_k : numeric
@@ -115,7 +123,7 @@ def stored_ffn_width(
     .. [1] Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", 2022.
        https://arxiv.org/abs/2205.05198
     """
-    return width * (2.0 + gated) + moe_layers / layers * top_k * 2.0 * hidden
+    return width * (2.0 + gated * (2.0 - fused)) + moe_layers / layers * top_k * 2.0 * hidden
 
 
 @closed_form

@@ -42,7 +42,8 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
     dense = _exchange(values, net, held.dense_parameters, dense_ranks, plan.tensor)
     expert_stride = compose.product(plan.expert, plan.expert_tensor)
     expert = _exchange(values, net, held.expert_parameters, held.expert_shards, expert_stride)
-    sharded, rounds = zero.reaches(plan.zero, 1), zero.reductions_per_step(plan.zero, count)
+    stage = compose.chosen(plan.stays_gathered, compose.least(plan.zero, 2.0), plan.zero)  # gathered once a step
+    sharded, rounds = zero.reaches(stage, 1), zero.reductions_per_step(stage, count)
     reduction = compose.repeated(
         compose.chosen(
             sharded,
@@ -53,7 +54,7 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
     )
     gather = compose.summed(dense.gather, expert.gather)
     before_forward = compose.repeated(gather, compose.product(sharded, rounds))
-    before_backward = compose.repeated(gather, compose.product(zero.reaches(plan.zero, 3), rounds))
+    before_backward = compose.repeated(gather, compose.product(zero.reaches(stage, 3), rounds))
     return {
         # What runs beside the backward pass shares its time: gradients, and weights that are gathered once more.
         "step.data.gradients": overlap.exposed_time(

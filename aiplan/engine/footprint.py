@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core import compose, memory, pipeline, sharding, training, transformer, widths, zero
+from aiplan.core import buffers, compose, memory, pipeline, sharding, training, transformer, widths, zero
 from aiplan.engine.counts import Parameters, head_widths, held_kv_heads, mean_ffn_width, parameters, stage_layers
 
 if TYPE_CHECKING:
@@ -69,11 +69,24 @@ def _dense_parameters(values: Inputs, count: Parameters) -> Array:
 
 def memory_terms(values: Inputs, holds: Held) -> tuple[dict[str, Array], StageIndex]:
     """Bytes by kind on the fullest stage, each (plans, 1), and the column of that stage."""
+    per_stage, needed = _per_stage(values, holds)
+    fullest = compose.busiest(needed, values.stages.copies)
+    return {name: compose.at_stage(part, fullest) for name, part in per_stage.items()}, fullest
+
+
+def first_stage_terms(values: Inputs) -> dict[str, Array]:
+    """Bytes by kind on the first stage, each (plans, 1)."""
+    per_stage, _ = _per_stage(values, held(values))
+    return {name: part[:, :1] for name, part in per_stage.items()}
+
+
+def _per_stage(values: Inputs, holds: Held) -> tuple[dict[str, Array], Array]:
+    """Bytes by kind on every stage, and the sum of those that a step cannot do without."""
     per_stage = _states(values, holds) | _dynamic(values, holds)
     per_stage["memory.reserved"] = values.cluster.reserved_memory
-    total = compose.summed(*per_stage.values())
-    fullest = compose.busiest(total, values.stages.copies)
-    return {name: compose.at_stage(part, fullest) for name, part in per_stage.items()}, fullest
+    needed: Array = compose.summed(*per_stage.values())
+    per_stage["memory.cached"] = buffers.cached_bytes(_queued(values), needed, values.cluster.memory_capacity)
+    return per_stage, needed
 
 
 def _states(values: Inputs, holds: Held) -> dict[str, Array]:
@@ -82,8 +95,8 @@ def _states(values: Inputs, holds: Held) -> dict[str, Array]:
     terms = {}
     kinds = (
         ("memory.weights", work.weight_bytes, 3),
-        ("memory.gradients", compose.summed(work.gradient_bytes, work.raw_gradient_bytes), 2),
-        ("memory.optimizer", work.optimizer_bytes, 1),
+        ("memory.gradients", work.kept_gradient_bytes, 2),
+        ("memory.optimizer", compose.summed(work.optimizer_bytes, work.shard_gradient_bytes), 1),
     )
     for name, size, from_stage in kinds:
         dense = memory.state_bytes(holds.dense, size, zero.state_shards(plan.zero, from_stage, ranks))
@@ -95,14 +108,15 @@ def _states(values: Inputs, holds: Held) -> dict[str, Array]:
 def activation_bytes_per_layer(values: Inputs) -> tuple[Array, Array]:
     """Bytes per token that a layer keeps, and what a layer that is being recomputed needs besides."""
     model, plan, work = values.model, values.plan, values.workload
-    key_dim, value_dim = head_widths(model)
     shards = sharding.sequence_shards(plan.tensor, plan.sequence_parallel)
+    query_width, kv_width = _attention_widths(values)
+    ffn = mean_ffn_width(values)
     whole = memory.layer_activation_bytes(
         model.hidden,
-        widths.mean_head_width(model.heads, key_dim, value_dim),
-        widths.mean_head_width(held_kv_heads(values), key_dim, value_dim),
+        query_width,
+        compose.product(kv_width, compose.summed(1.0, plan.kv_copies)),
         widths.stored_ffn_width(
-            mean_ffn_width(values), model.gated, model.hidden, model.top_k, model.layers, model.moe_layers
+            ffn, model.gated, plan.fused_elementwise, model.hidden, model.top_k, model.layers, model.moe_layers
         ),
         plan.tensor,
         shards,
@@ -114,18 +128,45 @@ def activation_bytes_per_layer(values: Inputs) -> tuple[Array, Array]:
     attended = transformer.attended_length(work.sequence, 0.0, 0.0)
     scores = memory.score_bytes(model.heads, attended, plan.tensor, work.activation_bytes, work.dropout)
     kept = memory.kept_layer_bytes(whole, scores, plan.flash, plan.recompute_selective)
-    working = memory.working_layer_bytes(kept, scores, plan.flash, plan.recompute_selective, plan.recompute_full)
+    again = compose.summed(plan.recompute_full, plan.recompute_operations)
+    working = memory.working_layer_bytes(kept, scores, plan.flash, plan.recompute_selective, again)
+    operations = memory.kept_operations_bytes(
+        model.hidden, query_width, kv_width, ffn, plan.tensor, shards, work.activation_bytes
+    )
+    kept = compose.chosen(plan.recompute_operations, operations, kept)
     checkpoint = memory.checkpointed_layer_bytes(model.hidden, shards, work.activation_bytes)
     return compose.chosen(plan.recompute_full, checkpoint, kept), working
 
 
+def _attention_widths(values: Inputs) -> tuple[Array, Array]:
+    """Return the widths of all queries and of all keys, or values, of a layer."""
+    key_dim, value_dim = head_widths(values.model)
+    return (
+        widths.mean_head_width(values.model.heads, key_dim, value_dim),
+        widths.mean_head_width(held_kv_heads(values), key_dim, value_dim),
+    )
+
+
+def _tokens(values: Inputs) -> Array:
+    """Return the tokens of a micro-batch on one rank."""
+    work, plan = values.workload, values.plan
+    tokens: Array = training.micro_batch_tokens(plan.micro_batch, work.sequence, plan.context)
+    return tokens
+
+
+def _in_flight(values: Inputs) -> Array:
+    """Return the micro-batches that each stage holds at its peak."""
+    work, plan, stages = values.workload, values.plan, values.stages
+    count = training.micro_batches(work.global_batch, plan.micro_batch, plan.data)
+    held_there: Array = pipeline.micro_batches_in_flight(plan.pipeline, stages.index, plan.interleave, count)
+    return held_there
+
+
 def _dynamic(values: Inputs, holds: Held) -> dict[str, Array]:
     model, plan, work, stages = values.model, values.plan, values.workload, values.stages
-    tokens = training.micro_batch_tokens(plan.micro_batch, work.sequence, plan.context)
-    count = training.micro_batches(work.global_batch, plan.micro_batch, plan.data)
+    tokens = _tokens(values)
     per_layer, working = activation_bytes_per_layer(values)
-    in_flight = pipeline.micro_batches_in_flight(plan.pipeline, stages.index, plan.interleave, count)
-    activations = memory.stage_activation_bytes(per_layer, stage_layers(stages), tokens, in_flight, working)
+    activations = memory.stage_activation_bytes(per_layer, stage_layers(stages), tokens, _in_flight(values), working)
     logits = compose.product(
         stages.has_head, memory.logits_bytes(tokens, model.vocab, plan.tensor, work.activation_bytes, work.loss_bytes)
     )
@@ -133,16 +174,42 @@ def _dynamic(values: Inputs, holds: Held) -> dict[str, Array]:
     return {
         "memory.activations": activations,
         "memory.logits": logits,
-        "memory.gathered": _gathered(values, holds),
+        "memory.inputs": buffers.whole_input_bytes(
+            tokens, model.hidden, work.activation_bytes, plan.whole_inputs, plan.sequence_parallel
+        ),
+        "memory.gathered": _gathered(values, holds, dynamic),
         "memory.fragmentation": memory.fragmentation_bytes(dynamic, values.cluster.fragmentation),
     }
 
 
-def _gathered(values: Inputs, holds: Held) -> Array:
-    plan, size = values.plan, values.workload.weight_bytes
-    ranks = zero.gradient_ranks(plan.data, plan.context)
-    layers = memory.gathered_layer_bytes(holds.layer, size, zero.reaches(plan.zero, 3))
-    dense = memory.gather_buffer_bytes(holds.dense, size, ranks, plan.gather_copy)
-    experts = memory.gather_buffer_bytes(holds.experts, size, holds.expert_shards, plan.gather_copy)
-    buffers: Array = compose.summed(layers, dense, experts)
-    return buffers
+def _gathered(values: Inputs, holds: Held, dynamic: Array) -> Array:
+    """Return what weights take that are gathered: for the layer in use, for a whole stage, or after the update."""
+    plan, work = values.plan, values.workload
+    ranks, sharded = zero.gradient_ranks(plan.data, plan.context), zero.reaches(plan.zero, 3)
+    layers = memory.gathered_layer_bytes(holds.layer, work.weight_bytes, sharded)
+    stage = buffers.gathered_stage_bytes(
+        compose.summed(holds.dense, holds.experts), work.weight_bytes, work.gradient_bytes, sharded
+    )
+    dense = buffers.gather_buffer_bytes(holds.dense, work.weight_bytes, ranks, plan.gather_copy)
+    experts = buffers.gather_buffer_bytes(holds.experts, work.weight_bytes, holds.expert_shards, plan.gather_copy)
+    gathered: Array = compose.summed(
+        compose.chosen(plan.stays_gathered, stage, layers),
+        buffers.bytes_beyond(compose.summed(dense, experts), dynamic),
+    )
+    return gathered
+
+
+def _queued(values: Inputs) -> Array:
+    """Return what waits for its reduce-scatter while the host has queued further micro-batches."""
+    plan = values.plan
+    waiting: Array = buffers.run_ahead_bytes(
+        _tokens(values),
+        values.model.hidden,
+        values.workload.activation_bytes,
+        stage_layers(values.stages),
+        _in_flight(values),
+        plan.run_ahead,
+        plan.run_ahead_behind,
+        plan.sequence_parallel,
+    )
+    return waiting

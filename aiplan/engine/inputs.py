@@ -78,7 +78,8 @@ class WorkloadInputs(_Named):
     activation_bytes: Array
     matmul_bytes: Array
     gradient_bytes: Array
-    raw_gradient_bytes: Array
+    kept_gradient_bytes: Array
+    shard_gradient_bytes: Array
     loss_bytes: Array
     optimizer_bytes: Array
     dropout: Array
@@ -141,8 +142,14 @@ class PlanInputs(_Named):
     micro_batch: Array
     zero: Array
     gather_copy: Array
+    stays_gathered: Array
+    kv_copies: Array
+    whole_inputs: Array
+    run_ahead: Array
+    run_ahead_behind: Array
     recompute_selective: Array
     recompute_full: Array
+    recompute_operations: Array
     flash: Array
     score_passes: Array
     fused_elementwise: Array

@@ -84,8 +84,10 @@ TREE: dict[str, Branch] = {
             "memory.optimizer",
             "memory.activations",
             "memory.logits",
+            "memory.inputs",
             "memory.gathered",
             "memory.fragmentation",
+            "memory.cached",
             "memory.reserved",
         ),
     ),
@@ -94,8 +96,10 @@ TREE: dict[str, Branch] = {
     "memory.optimizer": Branch("Optimizer states", "B"),
     "memory.activations": Branch("Activations", "B"),
     "memory.logits": Branch("Logits and loss", "B"),
+    "memory.inputs": Branch("Inputs gathered over tensor parallel ranks", "B"),
     "memory.gathered": Branch("Gathered weights", "B"),
     "memory.fragmentation": Branch("Fragmentation", "B"),
+    "memory.cached": Branch("Cached by the allocator while there is room", "B"),
     "memory.reserved": Branch("Context and communication buffers", "B"),
 }
 ROOTS = ("step", "memory")

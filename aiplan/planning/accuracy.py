@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aiplan.planning import evidence
+from aiplan.planning import evidence, memory_accuracy
 from aiplan.planning.estimate import UNSEEN, Estimate, estimate
 from aiplan.planning.intervals import scale_of
 from aiplan.planning.ranking import Ranking, ranked
@@ -20,18 +20,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from aiplan.planning.intervals import Interval
+    from aiplan.planning.memory_accuracy import Fits, Footprint
     from aiplan.scenario.load import Scenario
     from aiplan.scenario.runs import MeasuredRun
 
 
+NO_STEP = "no step time or tokens/s published"
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One run, predicted and measured; `problem` says why a run is left out."""
+    """One run, predicted and measured; `problem` says why its step time is left out.
+
+    A run without a step time may still count for memory: it has a `footprint`.
+    """
 
     run: MeasuredRun
     estimate: Estimate | None
     measured_step_time: float
     problem: str = ""
+    footprint: Footprint | None = None
 
     @property
     def predicted_step_time(self) -> float:
@@ -47,28 +55,6 @@ class Comparison:
     def error(self) -> float:
         """Predicted over measured step time, less one."""
         return self.ratio - 1.0
-
-    @property
-    def measured_memory(self) -> float:
-        """Measured peak memory per accelerator; NaN if not published."""
-        measured = self.run.scenario.file.measured if self.run.scenario else None
-        return math.nan if measured is None or measured.memory is None else measured.memory
-
-    @property
-    def memory_kind(self) -> str:
-        """What the measured memory counts."""
-        measured = self.run.scenario.file.measured if self.run.scenario else None
-        return measured.memory_kind if measured else ""
-
-    @property
-    def predicted_memory(self) -> float:
-        """Predicted memory of what the measured one counts; NaN without a prediction."""
-        return math.nan if self.estimate is None else self.estimate.memory_as(self.memory_kind)
-
-    @property
-    def memory_error(self) -> float:
-        """Predicted over measured memory, less one."""
-        return self.predicted_memory / self.measured_memory - 1.0
 
     @property
     def interval(self) -> Interval | None:
@@ -121,21 +107,39 @@ class Accuracy:
     def overall(self) -> Group | None:
         """Return the errors over all runs, if there are any."""
         counted = self.counted
-        return _group("all", "all runs", [item.error for item in counted]) if counted else None
+        return group_of("all", "all runs", [item.error for item in counted]) if counted else None
+
+    @property
+    def footprints(self) -> list[Footprint]:
+        """The runs that count for memory, with or without a step time."""
+        return [item.footprint for item in self.comparisons if item.footprint is not None]
+
+    @property
+    def for_memory_only(self) -> int:
+        """How many runs count for memory but not for the step time."""
+        return sum(item.footprint is not None and item.estimate is None for item in self.comparisons)
 
     def memory(self) -> Group | None:
         """Return the errors of memory over the runs that published it."""
-        errors = [item.memory_error for item in self._with_memory()]
-        return _group("memory", "memory, where published", errors) if errors else None
+        errors = [item.error for item in self._with_memory()]
+        return group_of("memory", "memory, where published", errors) if errors else None
 
     def memory_kinds(self) -> list[Group]:
         """Return the errors of memory by what the measured one counts."""
         listed = self._with_memory()
-        groups = [(kind, [item.memory_error for item in listed if item.memory_kind == kind]) for kind in UNSEEN]
-        return [_group("memory", kind, errors) for kind, errors in groups if errors]
+        groups = [(kind, [item.error for item in listed if item.kind == kind]) for kind in UNSEEN]
+        return [group_of("memory", kind, errors) for kind, errors in groups if errors]
 
-    def _with_memory(self) -> list[Comparison]:
-        return [item for item in self.counted if math.isfinite(item.memory_error)]
+    def fits(self) -> Fits | None:
+        """Return how well it was predicted which plans fit."""
+        return memory_accuracy.fits(self.footprints)
+
+    def memory_coverage(self) -> float:
+        """Return the share of measured memories that lie in the interval; NaN if none has one."""
+        return memory_accuracy.coverage(self.footprints)
+
+    def _with_memory(self) -> list[Footprint]:
+        return [item for item in self.footprints if math.isfinite(item.error)]
 
     def groups(self) -> dict[str, list[Group]]:
         """Return the errors by every kind of group, the largest groups first."""
@@ -147,20 +151,21 @@ class Accuracy:
             if item.run.scenario is not None:
                 members.setdefault(key(item.run, item.run.scenario), []).append(item.error)
         ordered = sorted(members.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-        return [_group(kind, name, errors) for name, errors in ordered]
+        return [group_of(kind, name, errors) for name, errors in ordered]
 
     def worst(self, count: int) -> list[Comparison]:
         """Return the runs with the largest errors."""
         return sorted(self.counted, key=lambda item: (-abs(item.error), item.run.ident))[:count]
 
     def skipped(self) -> list[tuple[str, int]]:
-        """Return why runs do not count, and how many there are of each kind, the most first."""
-        found = Counter(item.problem for item in self.comparisons if item.estimate is None)
+        """Return why runs do not count at all, and how many there are of each kind, the most first."""
+        found = Counter(item.problem for item in self.comparisons if item.estimate is None and item.footprint is None)
         return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
 
     def assumed(self) -> list[tuple[str, int]]:
         """Return what was taken for granted about runs that count, and for how many, the most first."""
-        found = Counter(text for item in self.counted for text in item.run.assumed)
+        counted = (item for item in self.comparisons if item.estimate is not None or item.footprint is not None)
+        found = Counter(text for item in counted for text in item.run.assumed)
         return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
 
     def coverage(self) -> float:
@@ -186,8 +191,8 @@ def measured_step_time(scenario: Scenario) -> float | None:
 def compare_runs(runs: Iterable[MeasuredRun], grades: str = "AB") -> list[Comparison]:
     """Predict runs as one batch and put the predictions beside what was measured.
 
-    Runs without a layout, of another grade, incomplete, or without a measured step are kept with the reason why they
-    do not count.
+    Runs without a layout, of another grade, incomplete, or without a measured step or memory are kept with the reason
+    why they do not count.
     """
     listed = list(runs)
     reasons = [_left_out(run, grades) for run in listed]
@@ -196,16 +201,20 @@ def compare_runs(runs: Iterable[MeasuredRun], grades: str = "AB") -> list[Compar
     return [
         Comparison(run, None, math.nan, reason)
         if reason or run.scenario is None
-        else _compared(run, next(predictions), measured_step_time(run.scenario) or math.nan)
+        else _compared(run, next(predictions), measured_step_time(run.scenario))
         for run, reason in zip(listed, reasons, strict=True)
     ]
 
 
-def _compared(run: MeasuredRun, found: Estimate, measured: float) -> Comparison:
+def _compared(run: MeasuredRun, found: Estimate, measured: float | None) -> Comparison:
+    with_memory = memory_accuracy.has_memory(found.scenario) and math.isfinite(found["memory"])
+    footprint = memory_accuracy.footprint(run, found) if with_memory else None
+    if measured is None:
+        return Comparison(run, None, math.nan, NO_STEP, footprint)
     if math.isfinite(found["step"]):
-        return Comparison(run, found, measured)
+        return Comparison(run, found, measured, footprint=footprint)
     unknown = "; ".join(item.problem for item in found.unknowns()) or "an input is out of all proportion"
-    return Comparison(run, None, math.nan, f"no step time predicted: {unknown}")
+    return Comparison(run, None, math.nan, f"no step time predicted: {unknown}", footprint)
 
 
 def _left_out(run: MeasuredRun, grades: str) -> str:
@@ -215,10 +224,11 @@ def _left_out(run: MeasuredRun, grades: str) -> str:
         return f"grade {run.quality}"
     if not run.complete:
         return "not complete: part of the layout is not published"
-    return "" if measured_step_time(run.scenario) else "no step time or tokens/s published"
+    return "" if measured_step_time(run.scenario) or memory_accuracy.has_memory(run.scenario) else NO_STEP
 
 
-def _group(kind: str, name: str, errors: Sequence[float]) -> Group:
+def group_of(kind: str, name: str, errors: Sequence[float]) -> Group:
+    """Return median, p90, worst and bias of errors that are there; the sign of an error counts for bias only."""
     size = np.abs(errors)
     return Group(
         kind=kind,

@@ -13,18 +13,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from aiplan.engine.evaluate import evaluate
+from aiplan.planning.accuracy import compare_runs, group_of
 from aiplan.planning.constants import constants
 from aiplan.planning.estimate import columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from aiplan.core.arrays import Array
     from aiplan.engine.inputs import Inputs
+    from aiplan.planning.accuracy import Group
     from aiplan.planning.constants import Constant
     from aiplan.scenario.load import Scenario
+    from aiplan.scenario.runs import MeasuredRun
 
 DAMPING = 0.12
 """Residual, as a logarithm, from which on a run counts less and less (Cauchy's loss)."""
@@ -46,8 +49,21 @@ class Calibration:
     ratio_before: Array
     ratio_after: Array
     ratio_without: Array
-    """Each run with constants fitted on the runs of the other sources."""
+    """Each run with constants fitted on the runs of the other sources; NaN where there is no other."""
     sources: NDArray[np.str_]
+    files: tuple[str, ...] = ()
+    grades: str = "AB"
+
+    def errors(self, ratio: Array, source: str | None = None) -> Group | None:
+        """Return the errors of one of the ratios, over all runs or over those of a source."""
+        chosen = ratio if source is None else ratio[self.sources == source]
+        known = chosen[np.isfinite(chosen)] - 1.0
+        return group_of("calibration", source or "all runs", known.tolist()) if len(known) else None
+
+    def source_names(self) -> list[str]:
+        """Return the sources, those with the most runs first."""
+        names, counts = np.unique(self.sources, return_counts=True)
+        return [str(name) for _, name in sorted(zip(-counts, names, strict=True))]
 
 
 class _State(NamedTuple):
@@ -105,13 +121,28 @@ class _Problem:
         return found
 
 
-def calibrate(runs: Sequence[tuple[Scenario, float, str]]) -> Calibration:
+def counted(runs: Iterable[MeasuredRun], grades: str = "AB") -> list[tuple[Scenario, float, str]]:
+    """Return the runs that count for step time, by the rules of `aiplan accuracy`: scenario, seconds, source."""
+    return [
+        (item.run.scenario, item.measured_step_time, item.run.source)
+        for item in compare_runs(runs, grades)
+        if item.estimate is not None and item.run.scenario is not None
+    ]
+
+
+def calibrate(
+    runs: Sequence[tuple[Scenario, float, str]], files: tuple[str, ...] = (), grades: str = "AB"
+) -> Calibration:
     """Fit the constants on runs, once on all of them and once without each source.
 
     Parameters
     ----------
     runs : sequence of tuple
         Scenario, measured step time in seconds, name of the source.
+    files : tuple of str
+        Where they come from.
+    grades : str
+        Grades that they were chosen by.
     """
     scenarios = [scenario for scenario, _, _ in runs]
     inputs = columns(scenarios)
@@ -137,6 +168,8 @@ def calibrate(runs: Sequence[tuple[Scenario, float, str]]) -> Calibration:
         np.exp(best.residuals),
         np.exp(without),
         sources,
+        files,
+        grades,
     )
 
 

@@ -17,40 +17,46 @@ if TYPE_CHECKING:
     from aiplan.engine.inputs import Inputs
     from aiplan.scenario.load import Scenario
 
+EVERYWHERE = "all software"
 LEAST_RUNS = 4
 """Runs that a constant must apply to, or it stays as it is."""
 
 
 class Kind(NamedTuple):
-    """A kind of constant: its column and bounds, what it usually is, and how far from that (as a logarithm)."""
+    """A kind of constant: its column and bounds, what it usually is, and how far from that (as a logarithm).
+
+    It plays a part only where the column `needs` is not zero.
+    """
 
     column: str
     low: float
     high: float
     usual: float
     spread: float
+    needs: str = ""
 
 
+EXPERTS, FLASH = "model.experts", "plan.flash"
 MATMUL = Kind("cluster.matmul_fraction", 0.05, 1.0, 0.6, 0.3)
-ATTENTION = Kind("cluster.attention_fraction", 0.02, 1.0, 0.35, 0.4)
+ATTENTION = Kind("cluster.attention_fraction", 0.02, 1.0, 0.35, 0.4, FLASH)
 CONTENTION = Kind("plan.contention", 0.01, 1.0, 0.2, 0.7)
 OF_SOFTWARE = {
     "kernel_share": Kind("cluster.kernel_share", 0.2, 1.5, 0.9, 0.15),
-    "attention_share": Kind("cluster.attention_share", 0.1, 3.0, 1.0, 0.4),
+    "attention_share": Kind("cluster.attention_share", 0.1, 3.0, 1.0, 0.4, FLASH),
     "host_time": Kind("cluster.host_time", 1e-5, 1e-2, 1e-3, 1.0),
-    "host_time_experts": Kind("cluster.host_time_experts", 1e-5, 1e-1, 1.5e-3, 1.0),
+    "host_time_experts": Kind("cluster.host_time_experts", 1e-5, 1e-1, 1.5e-3, 1.0, EXPERTS),
     "step_overhead": Kind("cluster.step_overhead", 1e-4, 10.0, 0.05, 1.0),
-    "expert_share": Kind("cluster.expert_share", 0.1, 1.5, 0.7, 0.4),
-    "expert_passes": Kind("cluster.expert_passes", 0.1, 20.0, 3.0, 0.7),
-    "hidden_by_hybridep": Kind("plan.hidden_dispatch", 0.01, 0.99, 0.5, 0.7),
+    "expert_share": Kind("cluster.expert_share", 0.1, 1.5, 0.7, 0.4, EXPERTS),
+    "expert_passes": Kind("cluster.expert_passes", 0.1, 20.0, 3.0, 0.7, EXPERTS),
+    "hidden_by_hybridep": Kind("plan.hidden_dispatch", 0.01, 0.99, 0.5, 0.7, EXPERTS),
     "contention": CONTENTION,
     "overlap.pipeline.share": Kind("plan.hidden_pipeline", 0.01, 1.0, 0.5, 0.7),
-    "overlap.expert.share": Kind("plan.hidden_expert", 0.01, 1.0, 0.3, 0.7),
+    "overlap.expert.share": Kind("plan.hidden_expert", 0.01, 1.0, 0.3, 0.7, EXPERTS),
 }
 OF_ALL = {
-    "attention_ramp": Kind("cluster.attention_ramp", 1.0, 1e4, 500.0, 0.7),
+    "attention_ramp": Kind("cluster.attention_ramp", 1.0, 1e4, 500.0, 0.7, FLASH),
     "contention": CONTENTION,
-    "expert_lost_width": Kind("cluster.expert_lost_width", 1.0, 1e4, 500.0, 0.7),
+    "expert_lost_width": Kind("cluster.expert_lost_width", 1.0, 1e4, 500.0, 0.7, EXPERTS),
 }
 """Constants that are the same for all software: defaults of the preset format."""
 
@@ -63,6 +69,13 @@ class Constant:
     key: str
     kind: Kind
     rows: NDArray[np.bool_]
+
+    @property
+    def file(self) -> str:
+        """File that states it."""
+        if self.key.startswith("fitted."):
+            return f"hardware_catalog/accelerators/{self.owner}.yaml"
+        return f"scenarios/software/{self.owner}.yaml" if self.owner != EVERYWHERE else "all software presets"
 
     @property
     def runs(self) -> int:
@@ -89,9 +102,7 @@ def constants(scenarios: Sequence[Scenario], inputs: Inputs) -> list[Constant]:
         The same as columns.
     """
     found = [*_of_accelerators(scenarios), *_of_software(scenarios), *_of_all(scenarios)]
-    in_use = [
-        Constant(owner, key, kind, rows & (_column(inputs, kind.column)[:, 0] > 0)) for owner, key, kind, rows in found
-    ]
+    in_use = [Constant(str(owner), key, kind, rows & _plays_a_part(inputs, kind)) for owner, key, kind, rows in found]
     return [constant for constant in in_use if constant.runs >= LEAST_RUNS]
 
 
@@ -135,7 +146,12 @@ def _of_software(scenarios: Sequence[Scenario]) -> Iterator[Found]:
 
 def _of_all(scenarios: Sequence[Scenario]) -> Iterator[Found]:
     for key, kind in OF_ALL.items():
-        yield "all software", key, kind, np.array([key not in scenario.software.fitted for scenario in scenarios])
+        yield EVERYWHERE, key, kind, np.array([key not in scenario.software.fitted for scenario in scenarios])
+
+
+def _plays_a_part(inputs: Inputs, kind: Kind) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = _column(inputs, kind.column)[:, 0] > 0
+    return found & (_column(inputs, kind.needs)[:, 0] > 0) if kind.needs else found
 
 
 def _column(inputs: Inputs, name: str) -> NDArray[np.float64]:

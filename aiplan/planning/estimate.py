@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.engine.evaluate import evaluate
+from aiplan.engine.footprint import first_stage_terms
 from aiplan.engine.inputs import SCALAR_NAMES, Inputs, inputs
 from aiplan.engine.tree import walk
 from aiplan.planning import evidence
@@ -72,7 +73,11 @@ class Against(NamedTuple):
     error: float
 
 
-UNSEEN = {"device": (), "reserved": ("memory.reserved",), "allocated": ("memory.reserved", "memory.fragmentation")}
+UNSEEN = {
+    "device": (),
+    "reserved": ("memory.reserved",),
+    "allocated": ("memory.reserved", "memory.fragmentation", "memory.cached"),
+}
 """Terms of the memory that a measurement does not count, by what it does count."""
 
 CAUSES: dict[str, tuple[tuple[str, ...], str]] = {
@@ -169,6 +174,7 @@ class Estimate:
     scenario: Scenario
     convention: str
     terms: dict[str, float]
+    first_stage: dict[str, float] | None = None
 
     def __getitem__(self, name: str) -> float:
         """Return a term by its dotted name."""
@@ -176,12 +182,37 @@ class Estimate:
 
     @property
     def fits(self) -> bool:
-        """Whether the fullest stage fits into device memory."""
-        return self.terms["memory"] <= self.terms["memory.capacity"]
+        """Whether what the fullest stage cannot do without fits into device memory."""
+        return self.needed_memory <= self.terms["memory.capacity"]
 
     def memory_as(self, kind: str) -> float:
         """Return the memory that a tool would report which sees all of the device or the allocator's part of it."""
         return self.terms["memory"] - sum(self.terms[name] for name in UNSEEN[kind])
+
+    @property
+    def needed_memory(self) -> float:
+        """Memory of the fullest stage without what an allocator gives back when it must."""
+        return self.terms["memory"] - self.terms["memory.cached"]
+
+    def measured_memory(self) -> float:
+        """Return the memory that the published run's figure counts, at the stage where it was measured."""
+        measured = self.scenario.file.measured
+        kind = "device" if measured is None else measured.memory_kind
+        if self.first_stage is None:
+            return self.memory_as(kind)
+        return sum(value for name, value in self.first_stage.items() if name not in UNSEEN[kind])
+
+    def measured_memory_interval(self, without: frozenset[str] = frozenset()) -> Interval | None:
+        """Return the 90 % interval of the memory that the published run's figure counts.
+
+        Parameters
+        ----------
+        without : frozenset of str
+            Sources whose runs are no evidence.
+        """
+        measured = self.scenario.file.measured
+        kind = "device" if measured is None else measured.memory_kind
+        return _around(self.measured_memory(), evidence.memory_interval(self.scenario, kind, without))
 
     @property
     def fullest_stage(self) -> int:
@@ -214,7 +245,7 @@ class Estimate:
         Parameters
         ----------
         name : str
-            `step`, `run.time_to_train` or `run.cost`.
+            `step`, `run.time_to_train`, `run.cost` or `memory`.
         without : frozenset of str
             Sources whose runs are no evidence.
 
@@ -223,11 +254,11 @@ class Estimate:
         Interval or None
             None if the value is unknown or there is no evidence.
         """
-        value = self.terms[name]
-        found = evidence.published_interval(evidence.like(self.scenario), without)
-        if found is None or not math.isfinite(value):
-            return None
-        return found._replace(low=value * found.low, high=value * found.high)
+        if name == "memory":
+            found = evidence.memory_interval(self.scenario, "device", without)
+        else:
+            found = evidence.published_interval(evidence.like(self.scenario), without)
+        return _around(self.terms[name], found)
 
     def given(self, name: str) -> float:
         """Return an input by its dotted name."""
@@ -243,7 +274,7 @@ class Estimate:
             ("accelerator_time", "s", measured.accelerator_time, self.accelerator_time),
             ("step_time", "s", measured.step_time, self.terms["step"]),
             ("tokens_per_s_per_gpu", "1", measured.tokens_per_s_per_gpu, self.terms["run.tokens_per_s_per_gpu"]),
-            ("memory", "B", measured.memory, self.memory_as(measured.memory_kind)),
+            ("memory", "B", measured.memory, self.measured_memory()),
         )
         return [
             Against(name, unit, there, here, here / there - 1.0)
@@ -294,6 +325,13 @@ class Estimate:
         ]
 
 
+def _around(value: float, factors: Interval | None) -> Interval | None:
+    """Return the interval around a value; None if either is unknown."""
+    if factors is None or not math.isfinite(value):
+        return None
+    return factors._replace(low=value * factors.low, high=value * factors.high)
+
+
 def _known(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
@@ -314,8 +352,19 @@ def estimate(scenarios: Sequence[Scenario], convention: str = "megatron") -> lis
     convention : str
         How operations are counted for TFLOP/s and utilisation: `megatron`, `full`, `6nd` or `hardware`.
     """
-    terms = evaluate(columns(scenarios))
-    return [Estimate(scenario, convention, _column(terms, index)) for index, scenario in enumerate(scenarios)]
+    values = columns(scenarios)
+    terms = evaluate(values)
+    watched = [_measured_at_first(scenario) for scenario in scenarios]
+    first = first_stage_terms(values) if any(watched) else {}
+    return [
+        Estimate(scenario, convention, _column(terms, index), _column(first, index) if watched[index] else None)
+        for index, scenario in enumerate(scenarios)
+    ]
+
+
+def _measured_at_first(scenario: Scenario) -> bool:
+    measured = scenario.file.measured
+    return measured is not None and measured.memory_stage == "first"
 
 
 def _column(terms: dict[str, Array], index: int) -> dict[str, float]:

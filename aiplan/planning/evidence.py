@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 HEADER = ("id", "source", "accelerator", "family", "gpus", "predicted_over_measured")
 STRETCH = "# stretch "
+MEMORY_HEADER = ("id", "source", "software", "kind", "predicted_over_measured")
+FAMILIES = ("nanotron", "torchtitan", "megatron")
+"""Software whose presets are versions or relatives of each other, by how their names begin."""
 
 
 def like(scenario: Scenario) -> Like:
@@ -63,10 +66,85 @@ def published_interval(wanted: Like, without: frozenset[str] = frozenset()) -> I
     return interval(table, wanted)
 
 
+def software_family(preset: str) -> str:
+    """Return the family that a software preset belongs to."""
+    return next((name for name in FAMILIES if preset.startswith(name)), preset)
+
+
+def memory_place() -> Path:
+    """Return the file of the residuals of memory."""
+    return data_folder(LIBRARY) / PUBLISHED / "memory.csv"
+
+
+def parse_memory(lines: Iterable[str]) -> Residuals:
+    """Return the residuals of a table of memory: a line with the stretch, a heading, one line a run.
+
+    What makes runs alike is the family of software and, more so, what the figure counts.
+    """
+    first, _, *rows = lines
+    return residuals(
+        (
+            (ident, source, Like(software, kind, ""), float(ratio))
+            for ident, source, software, kind, ratio in csv.reader(rows)
+        ),
+        float(first.removeprefix(STRETCH)),
+    )
+
+
+@cache
+def published_memory() -> Residuals:
+    """Return the residuals of the memory of published runs."""
+    return parse_memory(memory_place().read_text(encoding="utf-8").splitlines())
+
+
+def memory_interval(scenario: Scenario, kind: str, without: frozenset[str] = frozenset()) -> Interval | None:
+    """Return the factors between which measured over predicted memory lies in nine of ten cases.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What is planned.
+    kind : str
+        What the figure counts: `device`, `reserved` or `allocated`.
+    without : frozenset of str
+        Sources whose runs are no evidence.
+    """
+    return _memory_interval(Like(software_family(scenario.file.software), kind, ""), without)
+
+
+@cache
+def _memory_interval(wanted: Like, without: frozenset[str]) -> Interval | None:
+    table = published_memory()
+    for source in without:
+        table = table.without(source)
+    found = interval(table, wanted)
+    if found is None:
+        return None
+    runs = f"{found.runs:,} runs"
+    match found.level:
+        case "scale" | "family":
+            return found._replace(evidence=f"{runs} with {wanted.accelerator}, {wanted.family} memory")
+        case "accelerator":
+            return found._replace(evidence=f"{runs} with {wanted.accelerator}")
+        case _:
+            return found._replace(evidence=f"all {runs}; no like run published")
+
+
 @cache
 def _source_by_id() -> dict[str, str]:
     table = published()
     return dict(zip(table.ident, map(str, table.source), strict=True))
+
+
+@cache
+def _memory_source_by_id() -> dict[str, str]:
+    table = published_memory()
+    return dict(zip(table.ident, map(str, table.source), strict=True))
+
+
+def memory_sources(run: MeasuredRun) -> frozenset[str]:
+    """Return the published sources that the memory of a run may come from: they are no evidence for it."""
+    return sources(run) | {_memory_source_by_id().get(run.ident, run.source)}
 
 
 def sources(run: MeasuredRun) -> frozenset[str]:

@@ -36,6 +36,7 @@ class Interval(NamedTuple):
     high: float
     evidence: str
     level: str
+    runs: int = 0
 
 
 class Residuals(NamedTuple):
@@ -128,6 +129,7 @@ def interval(table: Residuals, like: Like) -> Interval | None:
         high=float(np.exp(middle + table.stretch * (high - middle))),
         evidence=_evidence(level, int(np.count_nonzero(same)), like),
         level=level,
+        runs=int(np.count_nonzero(same)),
     )
 
 

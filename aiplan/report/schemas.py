@@ -12,6 +12,7 @@ NUMBER: dict[str, Any] = {"type": "number"}
 UNKNOWN: dict[str, Any] = {"type": ["number", "null"]}
 COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}
 TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
+MAYBE: dict[str, Any] = {"type": ["boolean", "null"]}
 INTERVAL: dict[str, Any] = {"type": ["array", "null"], "items": NUMBER, "minItems": 2, "maxItems": 2}
 
 SCALARS: dict[str, dict[str, Any]] = {
@@ -70,6 +71,7 @@ def result_schema() -> dict[str, Any]:
             _document("compare", _list(_closed({"label": TEXT, "source": TEXT, "settings": TEXTS})), _compare()),
             _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
             _document("accuracy", _closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
+            _document("calibrate", _closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
         ],
         "definitions": {
             "explanation": _explanation(),
@@ -142,6 +144,8 @@ def _estimate() -> dict[str, Any]:
             "time_to_train_interval_s": INTERVAL,
             "cost_interval_usd": INTERVAL,
             "interval_evidence": {"type": ["string", "null"]},
+            "memory_interval_bytes_per_gpu": INTERVAL,
+            "memory_interval_evidence": {"type": ["string", "null"]},
             "bottleneck": _closed(cause | {"remedy": TEXT, "runner_up": _closed(cause)}),
             "step": {"$ref": "#/definitions/step"},
             "memory": {"$ref": "#/definitions/memory"},
@@ -174,7 +178,8 @@ def _accuracy() -> dict[str, Any]:
     errors = {"n": COUNT} | dict.fromkeys(("median_abs_error", "p90_abs_error", "bias", "worst_abs_error"), UNKNOWN)
     groups = {"type": "object", "additionalProperties": _closed(errors)}
     summary = errors | {
-        "memory": _or_none(_closed(errors | {"by_kind": groups})),
+        "memory": _or_none(_closed(errors | {"by_kind": groups, "interval_coverage": UNKNOWN})),
+        "fits": _or_none(_fits()),
         "interval_nominal": NUMBER,
         "interval_coverage": UNKNOWN,
         "skipped": {"type": "object", "additionalProperties": COUNT},
@@ -191,20 +196,35 @@ def _accuracy() -> dict[str, Any]:
     }
     head = {"id": TEXT, "source": TEXT}
     compared = {
-        "quality": TEXT,
         "predicted_step_time_s": NUMBER,
         "measured_step_time_s": NUMBER,
         "error": NUMBER,
         "interval": INTERVAL,
+    }
+    memory = {
         "predicted_memory_bytes_per_gpu": UNKNOWN,
         "measured_memory_bytes_per_gpu": UNKNOWN,
+        "memory_interval": INTERVAL,
+        "fits_predicted": MAYBE,
+        "fits_measured": MAYBE,
     }
-    return _closed(
-        {
-            "summary": _closed(summary),
-            "rows": _list({"oneOf": [_closed(head | compared), _closed(head | {"skipped": TEXT})]}),
-        }
-    )
+    graded = head | {"quality": TEXT}
+    kinds = (graded | compared | memory, graded | memory, head | {"skipped": TEXT})
+    return _closed({"summary": _closed(summary), "rows": _list({"oneOf": [_closed(kind) for kind in kinds]})})
+
+
+def _fits() -> dict[str, Any]:
+    counts = _closed({"predicted_fits": COUNT, "predicted_does_not_fit": COUNT})
+    miss = {
+        "id": TEXT,
+        "source": TEXT,
+        "fits_predicted": MAYBE,
+        "fits_measured": MAYBE,
+        "needed_memory_bytes_per_gpu": NUMBER,
+        "memory_capacity_bytes": NUMBER,
+        "over_limit": NUMBER,
+    }
+    return _closed({"fitted": counts, "ran_out": counts, "balanced_accuracy": UNKNOWN, "misses": _list(_closed(miss))})
 
 
 CONDITIONS: dict[str, dict[str, Any]] = {
@@ -216,6 +236,20 @@ CONDITIONS: dict[str, dict[str, Any]] = {
     "software": TEXT,
 }
 """What runs of a group have in common."""
+
+
+def _calibrate() -> dict[str, Any]:
+    errors = {"n": COUNT} | dict.fromkeys(("median_abs_error", "p90_abs_error", "bias", "worst_abs_error"), NUMBER)
+    compared = dict.fromkeys(("now", "fitted", "without"), _or_none(_closed(errors)))
+    constant = dict.fromkeys(("owner", "key", "file"), TEXT) | {"runs": COUNT}
+    values = dict.fromkeys(("now", "fitted", "usual", "low", "high"), NUMBER)
+    return _closed(
+        {
+            "summary": _closed({"n": COUNT} | compared),
+            "constants": _list(_closed(constant | values)),
+            "sources": _list(_closed({"source": TEXT} | compared)),
+        }
+    )
 
 
 def _ranking() -> dict[str, Any]:

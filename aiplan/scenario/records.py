@@ -123,6 +123,8 @@ class Measured(Declared):
         doc="What the memory counts: all of the device, what the allocator holds, or what tensors take",
         default="device",
     )
+    memory_stage: str = choice(("fullest", "first"), doc="Pipeline stage whose memory was measured", default="fullest")
+    fits: bool | None = flag(doc="Whether the plan fitted into memory; it did if its memory was measured", default=None)
     convention: str | None = text(doc="How the published TFLOP/s counts", default=None)
     source: str = text(doc="Public address")
 

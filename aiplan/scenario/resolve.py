@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.scenario.files import locate
+from aiplan.scenario.resolve_plan import plan_values
 from aiplan.scenario.values import Value, assumed, default, derived, first, from_file
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Val
         "model": _model(parts.model, parts.model_origins),
         "workload": _workload(parts),
         "cluster": peaks | _device(parts) | _links(parts) | _network(parts) | _money(parts),
-        "plan": _plan(parts),
+        "plan": plan_values(parts),
     }
     return {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
 
@@ -160,10 +161,24 @@ def _workload(parts: Parts) -> dict[str, Value]:
         "activation_bytes": Value(float(size), precision),
         "matmul_bytes": Value(float(ELEMENT_BYTES[work.precision]), precision),
         "gradient_bytes": Value(4.0, precision) if whole else gradient,
-        "raw_gradient_bytes": from_file(size * parts.software.raw_gradients, parts.software_origins, "raw_gradients"),
         "loss_bytes": from_file(parts.software.loss_bytes, parts.software_origins, "loss_bytes"),
         "optimizer_bytes": Value(float(master + OPTIMIZER_BYTES[work.optimizer]), optimizer),
         "dropout": from_file(parts.software.dropout, parts.software_origins, "dropout"),
+    } | _held_gradients(parts, Value(4.0, precision) if whole else gradient, size)
+
+
+def _held_gradients(parts: Parts, added_up: Value, raw: float) -> dict[str, Value]:
+    """Return the bytes per parameter that gradients take on a rank, and in its shard of the optimizer besides."""
+    preset, origins = parts.software, parts.software_origins
+    if preset.half_gradients_with_fp16 and parts.file.workload.precision == "fp16":
+        return {
+            "kept_gradient_bytes": from_file(raw, origins, "half_gradients_with_fp16"),
+            "shard_gradient_bytes": from_file(MASTER_BYTES, origins, "half_gradients_with_fp16"),
+        }
+    with_raw = from_file(added_up.number + raw, origins, "raw_gradients")
+    return {
+        "kept_gradient_bytes": with_raw if preset.raw_gradients else added_up,
+        "shard_gradient_bytes": from_file(0.0, origins, "half_gradients_with_fp16"),
     }
 
 
@@ -171,8 +186,8 @@ def _gradient_precision(parts: Parts) -> Value:
     given = parts.file.plan.gradient_precision
     if given is not None:
         return from_file(ELEMENT_BYTES[given], parts.origins, "plan.gradient_precision")
-    if parts.software.half_gradients_in_fp16 and parts.file.workload.precision == "fp16":
-        return from_file(ELEMENT_BYTES["fp16"], parts.software_origins, "half_gradients_in_fp16")
+    if parts.software.half_gradients_with_fp16 and parts.file.workload.precision == "fp16":
+        return from_file(ELEMENT_BYTES["fp16"], parts.software_origins, "half_gradients_with_fp16")
     return from_file(ELEMENT_BYTES[parts.software.gradient_precision], parts.software_origins, "gradient_precision")
 
 
@@ -432,76 +447,3 @@ def median(numbers: list[float]) -> float:
 
 def _on_demand(prices: tuple[Price, ...]) -> list[float]:
     return [sum(price.per_hour) / 2 for price in prices if price.terms == "on-demand"]
-
-
-def _plan(parts: Parts) -> dict[str, Value]:
-    plan, origins, preset = parts.file.plan, parts.origins, parts.software
-    total = parts.file.cluster.accelerators or parts.file.cluster.nodes * parts.node.accelerators
-
-    def own(number: float, path: str) -> Value:
-        return from_file(number, origins, f"plan.{path}")
-
-    def chosen(given: float | bool | None, otherwise: float | bool, path: str) -> Value:  # noqa: FBT001
-        return from_file(otherwise, parts.software_origins, path) if given is None else own(given, path)
-
-    dispatch = plan.dispatch or preset.dispatch
-    dispatch_origin = chosen(None if plan.dispatch is None else 0, 0, "dispatch").origin
-    kernel = plan.attention or preset.attention
-    kernel_origin = chosen(None if plan.attention is None else 0, 0, "attention").origin
-    split = chosen(plan.sequence_parallel, preset.sequence_parallel, "sequence_parallel")
-    zero = chosen(plan.zero, preset.zero, "zero")
-    recompute = own(0, "recompute").origin
-    data = total / (plan.tensor * plan.pipeline * plan.context)
-    splits = splits_sequence(parts.file.workload.sequence_length, plan.tensor, plan.context)
-    kept = from_file(not preset.gathered_inputs, parts.software_origins, "gathered_inputs")
-    values = {
-        "tensor": own(plan.tensor, "tensor"),
-        "sequence_parallel": split if splits else derived(0, "the sequence is not split over tensor"),
-        "inputs_split": kept if splits and split.number else derived(0, "inputs are whole anyway"),
-        "pipeline": own(plan.pipeline, "pipeline"),
-        "interleave": own(plan.interleave, "interleave"),
-        "context": own(plan.context, "context"),
-        "expert": own(plan.expert, "expert"),
-        "expert_tensor": own(plan.expert_tensor, "expert_tensor"),
-        "data": own(data, "data") if plan.data else derived(data, "accelerators / (tensor x pipeline x context)"),
-        "micro_batch": own(plan.micro_batch, "micro_batch"),
-        "zero": zero,
-        "gather_copy": from_file(
-            preset.gather_copy and 1 <= zero.number <= 2,
-            parts.software_origins,
-            "gather_copy",
-        ),
-        "recompute_selective": Value(float(plan.recompute == "selective"), recompute),
-        "recompute_full": Value(float(plan.recompute == "full"), recompute),
-        "flash": Value(float(kernel == "flash"), kernel_origin),
-        "score_passes": Value({"flash": 0.0, "fused-softmax": 1.0, "unfused": 3.0}[kernel], kernel_origin),
-        "separate_accumulation": from_file(not preset.fused_accumulation, parts.software_origins, "fused_accumulation"),
-        "cast_gradients": from_file(preset.cast_gradients, parts.software_origins, "cast_gradients"),
-        "contention": from_file(preset.contention, parts.software_origins, "contention"),
-        "two_level_dispatch": Value(float(dispatch != "all-to-all"), dispatch_origin),
-        "hidden_dispatch": from_file(preset.hidden_by_hybridep, parts.software_origins, "hidden_by_hybridep")
-        if dispatch == "hybridep"
-        else Value(0.0, dispatch_origin),
-        "separate_casts": from_file(preset.separate_casts, parts.software_origins, "separate_casts"),
-        "fused_elementwise": from_file(preset.fused_elementwise, parts.software_origins, "fused_elementwise"),
-    }
-    hidden = {
-        f"hidden_{kind}": _hidden(parts, kind) for kind in ("gradients", "parameters", "tensor", "pipeline", "expert")
-    }
-    return values | hidden
-
-
-def splits_sequence(sequence: int, tensor: int, context: int) -> bool:
-    """Whether norms and residuals can be split over tensor parallel ranks at all."""
-    return tensor > 1 and sequence // context % tensor == 0
-
-
-def _hidden(parts: Parts, kind: str) -> Value:
-    """Return the share of a communication that is hidden: what the preset gives when it is on, else 0."""
-    given = getattr(parts.file.plan.overlap, kind)
-    preset = getattr(parts.software.overlap, kind)
-    hidden = preset.hidden if given is None else given
-    path = f"overlap.{kind}.share" if hidden else f"overlap.{kind}.hidden"
-    if given is False:
-        return from_file(0, parts.origins, f"plan.overlap.{kind}")
-    return from_file(preset.share if hidden else 0, parts.software_origins, path)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Settings = Listed[tuple[str, str, str]]
 
-OWN_KEYS = ("base", "models", "rows")
+OWN_KEYS = ("base", "models", "columns", "rows")
 ROW_KEYS = ("id", "quality", "complete", "assumed")
 OF_A_WHOLE_TRAINING = ("measured.time_to_train", "measured.accelerator_time")
 FORM_ERRORS = "AIP1"
@@ -34,6 +34,9 @@ class RunsFile(Declared):
     schema_version: int = integer(doc="Version of this format", default=1)
     name: str = text(doc="What was measured, and by whom")
     source: str = text(doc="Public address")
+    part_of: str | None = text(
+        doc="File of runs whose source these come from too: left out together with it in tests", default=None
+    )
     single_source: bool = flag(doc="One lab and one code base: left out as a whole in tests", default=True)
     notes: str | None = text(doc="What a reader should know", default=None)
     sources: tuple[str, ...] = listing(text(doc="Address"), doc="Further public addresses", default=())
@@ -72,8 +75,9 @@ def runs_of(
 ) -> Iterator[MeasuredRun]:
     """Yield the runs of a file that has been read.
 
-    A row is a mapping of dotted paths to values that replace those of `base`. A row that cannot be planned is a run
-    with a problem, not an error of the file; what is wrong with the file itself goes to `diagnostics`.
+    A row is a mapping of dotted paths to values that replace those of `base`, or a list of the values for the paths
+    in `columns`, `~` where it is that of `base`. A row that cannot be planned is a run with a problem, not an error of
+    the file; what is wrong with the file itself goes to `diagnostics`.
 
     Parameters
     ----------
@@ -99,11 +103,36 @@ def runs_of(
         return
     shapes = {key.text: child for key, child in models.items} if isinstance(models, Mapping) else {}
     base = Mapping([(key, _shape(key.text, child, shapes)) for key, child in base.items], base.mark)
+    columns, source = _columns(parts.get("columns"), diagnostics), about.part_of or place.path.stem
     for row in rows.items:
-        if isinstance(row, Mapping):
-            yield _run(row, base, shapes, place, catalog, diagnostics, settings)
-        else:
-            diagnostics.error("AIP103", "a row is a mapping of dotted paths to values", row.mark)
+        found = _listed(row, columns, diagnostics) if isinstance(row, Sequence) else row
+        if isinstance(found, Mapping):
+            yield _run(found, base, shapes, place, catalog, diagnostics, settings, source)
+        elif found is not None:
+            diagnostics.error("AIP103", "a row is a mapping of dotted paths to values, or a list of values", row.mark)
+
+
+def _columns(node: Node | None, diagnostics: Diagnostics) -> list[Scalar]:
+    """Return the paths that the values of a row in a list stand for."""
+    if node is None:
+        return []
+    paths = [item for item in node.items if isinstance(item, Scalar)] if isinstance(node, Sequence) else []
+    if not isinstance(node, Sequence) or len(paths) < len(node.items):
+        diagnostics.error("AIP103", "columns is a list of dotted paths", node.mark)
+    return paths
+
+
+def _listed(row: Sequence, columns: list[Scalar], diagnostics: Diagnostics) -> Mapping | None:
+    """Return a row in a list as a mapping; what is as in the base is left out."""
+    if len(row.items) != len(columns):
+        problem = f"a row of {len(row.items)} values for {len(columns)} columns"
+        diagnostics.error(
+            "AIP103", problem, row.mark, hint="give a value for every path in columns:, ~ for that of base"
+        )
+        return None
+    cells = zip(columns, row.items, strict=True)
+    kept = [(path, cell) for path, cell in cells if not (isinstance(cell, Scalar) and cell.value is None)]
+    return Mapping(kept, row.mark)
 
 
 def _run(
@@ -114,6 +143,7 @@ def _run(
     catalog: Catalog,
     diagnostics: Diagnostics,
     settings: Settings,
+    source: str,
 ) -> MeasuredRun:
     own = {key.text: child for key, child in row.items if key.text in ROW_KEYS}
     found = Diagnostics()
@@ -125,7 +155,7 @@ def _run(
     scenario = resolve_run(tree, place, catalog, found, diagnostics, settings)
     return MeasuredRun(
         ident=_text(own.get("id"), "unnamed"),
-        source=place.path.stem,
+        source=source,
         quality=_text(own.get("quality"), "B"),
         complete=_text(own.get("complete"), "yes") != "no",
         scenario=scenario,

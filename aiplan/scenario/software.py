@@ -57,12 +57,44 @@ class Software(Declared):
     zero: int = integer(doc="ZeRO stage", minimum=0, maximum=3)
     gradient_precision: str = choice(("fp32", "bf16"), doc="Data type gradients are kept and reduced in")
     raw_gradients: bool = flag(doc="Gradients as computed are kept beside those they are added up in", default=False)
+    half_gradients_with_fp16: bool = flag(
+        doc="With fp16, gradients stay in half precision; the optimizer widens those of its shard", default=False
+    )
     gathered_inputs: bool = flag(
         doc="Matmul inputs that sequence parallelism gathers are kept whole for the backward pass, not gathered again",
         default=False,
     )
     gather_copy: bool = flag(
         doc="Under ZeRO stage 1 and 2, updated weights are gathered into buffers of their own", default=False
+    )
+    stays_gathered: bool = flag(
+        doc="Under ZeRO stage 3 with a pipeline, the weights of a stage stay gathered for all micro-batches",
+        default=False,
+    )
+    kv_copies: float = number(
+        doc="Further copies of keys and values that are kept beside those the attention kernel keeps",
+        default=0.0,
+        minimum=0,
+    )
+    whole_inputs: float = number(
+        doc="Tensors of a whole micro-batch that sequence parallelism works with beside the layers: gather buffers, "
+        "results before they are scattered, and their gradients",
+        default=0.0,
+        minimum=0,
+    )
+    run_ahead: float = number(
+        doc="Share of the layers' results that wait for their reduce-scatter while the host queues micro-batches",
+        default=0.0,
+        minimum=0,
+        maximum=1,
+    )
+    run_ahead_behind: int = integer(
+        doc="Micro-batches at the end of that queue that wait for others anyway", default=2, minimum=0
+    )
+    selective: str = choice(
+        ("scores", "operations"),
+        doc="What selective recompute computes again: the score matrix, or all but costly operations",
+        default="scores",
     )
     loss_bytes: float = number(
         doc="Bytes per logit that the loss takes besides the logits: 4 is one copy in single precision",
@@ -74,9 +106,6 @@ class Software(Declared):
     fused_accumulation: bool = flag(doc="The matmul that makes a weight gradient adds it up")
     cast_gradients: bool = flag(
         doc="Gradients are cast to the type they are added up in by a kernel of its own", default=False
-    )
-    half_gradients_in_fp16: bool = flag(
-        doc="Training in fp16 keeps and reduces gradients in fp16, whatever gradient_precision says", default=False
     )
     kernel_share: float = number(
         doc="Share of what the accelerator sustains that the framework's kernels reach, gaps between them included",
@@ -91,13 +120,13 @@ class Software(Declared):
         maximum=3,
     )
     attention_ramp: float = number(
-        doc="Sequence length at which fused attention reaches half of its share", default=993.0, minimum=0
+        doc="Sequence length at which fused attention reaches half of its share", default=838.0, minimum=0
     )
     expert_share: float = number(
         doc="Share of that rate that the grouped matmuls of wide experts keep", default=1.0, above=0, maximum=1.5
     )
     expert_lost_width: float = number(
-        doc="Width of an expert that is lost at the ends of its matmuls", default=900.0, minimum=0
+        doc="Width of an expert that is lost at the ends of its matmuls", default=815.0, minimum=0
     )
     expert_passes: float = number(
         doc="Passes through memory that sorting tokens by expert, and back, takes", default=3.0, minimum=0
@@ -122,7 +151,7 @@ class Software(Declared):
     )
     contention: float = number(
         doc="Share of hidden data parallel communication by which it slows the computation beside it",
-        default=0.504,
+        default=0.508,
         minimum=0,
         maximum=1,
     )

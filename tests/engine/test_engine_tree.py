@@ -240,7 +240,7 @@ def test_one_accelerator_does_not_communicate():
         ("step.tensor", {"tensor": 1}, {"tensor": 8}),
         ("step.bubble", {"pipeline": 1}, {"pipeline": 4}),
         ("step.pipeline", {"pipeline": 1}, {"pipeline": 4}),
-        ("step.data.gradients", {"tensor": 8}, {"overlap": {"gradients": False}}),
+        ("step.data.gradients", {"accelerators": 1}, {"overlap": {"gradients": False}}),
         ("step.compute.recompute", {"recompute": "none"}, {"recompute": "full"}),
         ("step.expert", {"model": "mixtral-8x7b", "expert": 1}, {"model": "mixtral-8x7b", "expert": 8}),
         ("step.compute.experts", {}, {"model": "mixtral-8x7b"}),

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from aiplan.report.records import Cell
 
 BEFORE = ("id", "source", "quality", "predicted_step_time_s", "measured_step_time_s", "error")
-AFTER = ("predicted_memory_bytes_per_gpu", "measured_memory_bytes_per_gpu", "skipped")
+AFTER = (
+    "predicted_memory_bytes_per_gpu",
+    "measured_memory_bytes_per_gpu",
+    "fits_predicted",
+    "fits_measured",
+    "skipped",
+)
 HEADER = (*BEFORE, "interval_low_s", "interval_high_s", *AFTER)
 
 

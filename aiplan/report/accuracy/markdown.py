@@ -30,10 +30,12 @@ def _parts(answer: Accuracy, worst: int) -> Iterator[str]:
     if answer.counted:
         for kind, groups in answer.groups().items():
             yield _table((kind, *wording.HEADINGS), [(group.name, *wording.cells(group)) for group in groups])
-        memory = wording.memory(answer)
-        if memory:
-            yield _table(("error of memory", *wording.HEADINGS), [(name.strip(), *cells) for name, *cells in memory])
+    memory = wording.memory(answer)
+    if memory:
+        yield _table(("error of memory", *wording.HEADINGS), [(name.strip(), *cells) for name, *cells in memory])
+    if answer.counted:
         yield f"{wording.KEY[0].upper()}{wording.KEY[1:]}.\n"
+    yield from _fits(answer)
     rows = wording.worst(answer.worst(worst))
     if rows:
         yield _folded("The largest errors", markdown_table(wording.WORST_HEADINGS, _safe(rows), right=(1, 2, 3)))
@@ -54,6 +56,17 @@ def _block(block: Block) -> Iterator[str]:
     for listing in block.listings:
         body = markdown_table(listing.headings, _safe(listing.rows), right=range(1, len(listing.headings)))
         yield _folded(listing.title, body) if listing.details else body
+
+
+def _fits(answer: Accuracy) -> Iterator[str]:
+    rows = wording.fits(answer)
+    if rows:
+        yield f"Fits into memory: {wording.fits_summary(answer)}.\n"
+        yield markdown_table(wording.FITS_HEADINGS, _safe(rows), right=(1, 2))
+    missed = wording.misses(answer)
+    if missed:
+        body = markdown_table(wording.MISS_HEADINGS, _safe(missed), right=(2, 3, 4))
+        yield _folded("Misses more than 10 % off the limit", body)
 
 
 def _table(header: tuple[str, ...], rows: Sequence[Sequence[str]]) -> str:

@@ -97,6 +97,15 @@ def _page(answer: Accuracy, worst: int) -> Iterator[str]:
         yield f"<h2>Errors by group</h2>\n<p>{_text(wording.KEY[0].upper() + wording.KEY[1:])}.</p>"
         for kind, groups in answer.groups().items():
             yield _table((kind, *wording.HEADINGS), [(group.name, *wording.cells(group)) for group in groups])
+    memory = wording.memory(answer)
+    if memory:
+        yield "<h2>Memory</h2>"
+        yield _table(("error of memory", *wording.HEADINGS), [(name.strip(), *cells) for name, *cells in memory])
+    if wording.fits(answer):
+        yield f"<h2>Fits into memory</h2>\n<p>{_text(wording.fits_summary(answer))}</p>"
+        yield _table(wording.FITS_HEADINGS, wording.fits(answer))
+        yield _table(wording.MISS_HEADINGS, wording.misses(answer))
+    if answer.counted:
         yield "<h2>The largest errors</h2>"
         yield _table(wording.WORST_HEADINGS, wording.worst(answer.worst(worst)))
     for block in blocks(answer):

@@ -37,6 +37,10 @@ def _blocks(answer: Accuracy, worst: int, look: Look) -> Iterator[RenderableType
         yield ""
         yield _listing("error of the step time", wording.HEADINGS, _groups(answer), look)
         yield Text(wording.KEY, DIM)
+    elif answer.memory():
+        yield ""
+        yield _listing("error of memory", wording.HEADINGS, wording.memory(answer), look)
+    yield from _fits(answer, look)
     rows = wording.worst(answer.worst(worst))
     if rows:
         yield ""
@@ -80,6 +84,21 @@ def _groups(answer: Accuracy) -> list[Sequence[str]]:
     for kind, groups in answer.groups().items():
         rows += [(kind, "", "", "", "", ""), *((f"  {group.name}", *wording.cells(group)) for group in groups)]
     return [*rows, *wording.memory(answer)]
+
+
+def _fits(answer: Accuracy, look: Look) -> Iterator[RenderableType]:
+    rows = wording.fits(answer)
+    if not rows:
+        return
+    yield ""
+    yield Text("Fits into memory", BOLD)
+    yield Text(f"  {wording.fits_summary(answer)}")
+    cells = [(f"  {name}", *numbers) for name, *numbers in rows]
+    yield _listing(f"  {wording.FITS_HEADINGS[0]}", wording.FITS_HEADINGS[1:], cells, look)
+    missed = wording.misses(answer)
+    if missed:
+        listed = [(f"  {name}", *numbers) for name, *numbers in missed]
+        yield _listing("  misses more than 10 % off", wording.MISS_HEADINGS[1:], listed, look)
 
 
 def _counted(title: str, rows: list[tuple[str, str]]) -> Iterator[RenderableType]:

@@ -21,6 +21,8 @@ MEMORY_KINDS = {
 """What a measured memory counts."""
 HEADINGS = ("runs", "median", "p90", "worst", "bias")
 KEY = "median, p90 and worst of the absolute error of the step time; bias is the median of the error with its sign"
+FITS_HEADINGS = ("plans that", "predicted to fit", "predicted not to fit")
+MISS_HEADINGS = ("run", "measured", "needs", "there", "off the limit")
 WORST_HEADINGS = ("run", "measured", "predicted", "error", "90 % interval")
 
 
@@ -42,7 +44,8 @@ def count(answer: Accuracy) -> str:
     """Return how many runs are compared; whole trainings, if there is nothing else."""
     if answer.trainings.items and not answer.comparisons:
         return f"{len(answer.trainings.counted):,} of {len(answer.trainings.items):,} whole trainings compared"
-    return f"{len(answer.counted):,} of {len(answer.comparisons):,} runs compared"
+    more = f", {answer.for_memory_only:,} more for memory only" if answer.for_memory_only else ""
+    return f"{len(answer.counted):,} of {len(answer.comparisons):,} runs compared{more}"
 
 
 def summary(answer: Accuracy) -> list[str]:
@@ -51,7 +54,49 @@ def summary(answer: Accuracy) -> list[str]:
     lines = [] if found is None else [f"error of the step time: {errors(found)}"]
     if not math.isnan(share):
         lines.append(f"{percent(share)} of the runs lie in the 90 % interval that other sources give")
+    within = answer.memory_coverage()
+    if not math.isnan(within):
+        lines.append(f"{percent(within)} of the measured memories lie in the 90 % interval that other sources give")
     return lines
+
+
+def fits(answer: Accuracy) -> list[tuple[str, str, str]]:
+    """Return how many plans fitted and how many ran out of memory, by what was predicted.
+
+    That plans which fitted were predicted to fit is nothing to show where none ran out.
+    """
+    found = answer.fits()
+    if found is None or not (found.misses or found.ran_out_as_predicted):
+        return []
+    return [
+        ("fitted", f"{found.fitted_as_predicted:,}", f"{found.fitted_against:,}"),
+        ("ran out of memory", f"{found.ran_out_against:,}", f"{found.ran_out_as_predicted:,}"),
+    ]
+
+
+def fits_summary(answer: Accuracy) -> str:
+    """Return how often it was predicted right what fits, and how many misses are close calls."""
+    found = answer.fits()
+    if found is None:
+        return ""
+    balanced = found.balanced_accuracy
+    right = "" if math.isnan(balanced) else f"balanced accuracy {percent(balanced)}; "
+    return f"{right}{len(found.misses):,} misses, {len(found.far()):,} of them more than 10 % off the limit"
+
+
+def misses(answer: Accuracy) -> list[tuple[str, ...]]:
+    """Return the cells of the misses that are no close calls."""
+    found = answer.fits()
+    return [
+        (
+            item.run.ident,
+            "fitted" if item.fits_measured else "ran out of memory",
+            quantity(item.needed, "B"),
+            quantity(item.capacity, "B"),
+            change(item.over_limit),
+        )
+        for item in (found.far() if found else [])
+    ]
 
 
 def errors(group: Group) -> str:

@@ -83,7 +83,9 @@ INTERVALS = {
     "run.time_to_train": "time_to_train_interval_s",
     "run.cost": "cost_interval_usd",
 }
-"""Terms with a 90 % interval and their keys in the document."""
+"""Terms with a 90 % interval from measured steps and their keys in the document."""
+MEMORY_INTERVAL = {"memory": "memory_interval_bytes_per_gpu"}
+"""The same from measured memory."""
 
 
 def intervals(estimate: Estimate) -> dict[str, Any]:
@@ -91,7 +93,12 @@ def intervals(estimate: Estimate) -> dict[str, Any]:
     found = {key: estimate.interval(name) for name, key in INTERVALS.items()}
     step = found["step_time_interval_s"]
     ends = {key: None if item is None else [item.low, item.high] for key, item in found.items()}
-    return ends | {"interval_evidence": None if step is None else step.evidence}
+    memory = estimate.interval("memory")
+    return ends | {
+        "interval_evidence": None if step is None else step.evidence,
+        "memory_interval_bytes_per_gpu": None if memory is None else [memory.low, memory.high],
+        "memory_interval_evidence": None if memory is None else memory.evidence,
+    }
 
 
 def inputs(estimate: Estimate) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aiplan.report.estimate.document import INTERVALS, scalars
+from aiplan.report.estimate.document import INTERVALS, MEMORY_INTERVAL, scalars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,10 +41,10 @@ def rows(estimate: Estimate) -> Iterator[tuple[Cell, ...]]:
         yield "setting", setting, ""
     for name, value in scalars(estimate).items():
         yield name, value, UNITS.get(name, "")
-    for name, key in INTERVALS.items():
+    for name, key in (INTERVALS | MEMORY_INTERVAL).items():
         found = estimate.interval(name)
         if found is not None:
-            unit = key.rpartition("_")[2].replace("usd", "USD")
+            unit = "B" if name == "memory" else key.rpartition("_")[2].replace("usd", "USD")
             yield f"{key}.low", found.low, unit
             yield f"{key}.high", found.high, unit
             yield f"{key}.evidence", found.evidence, ""

@@ -164,7 +164,9 @@ def _evidence(estimate: Estimate) -> str:
 def _memory(estimate: Estimate) -> Fact:
     unit, (needed, there) = scale([estimate["memory"], estimate["memory.capacity"]], "B")
     verdict = "fits" if estimate.fits else "does not fit"
-    where = f"{verdict} (stage {estimate.fullest_stage} is the fullest)"
+    found = estimate.interval("memory")
+    likely = "" if found is None else f"{_likely(estimate, 'memory', 'B')}, from {found.evidence}"
+    where = "; ".join(filter(None, (f"{verdict} (stage {estimate.fullest_stage} is the fullest)", likely)))
     return Fact("memory", f"{needed} / {there} {unit}", where, GOOD if estimate.fits else BAD)
 
 
