@@ -21,6 +21,8 @@ from aiplan import units
 from aiplan.cli.main import main as aiplan
 from aiplan.declare import Diagnostics, parse_variation, read, render, rows
 from aiplan.planning import estimate as planning
+from aiplan.planning.calibration import counted
+from aiplan.planning.run_files import measured_runs
 from aiplan.scenario import resolve
 from aiplan.scenario.files import Place, library_ids
 from aiplan.scenario.load import resolve_tree
@@ -144,10 +146,16 @@ def a100_table() -> str:
 
 
 USES = ("fitted", "held out", "held out, unverified")
+FITTED_RUNS = {
+    (one.model.layers, one.model.hidden, one.accelerators, one.file.plan.recompute)
+    for one, *_ in counted(measured_runs([], CATALOG, Diagnostics()))
+    if one.file.software.startswith("megatron-lm")
+}
+"""Runs of Megatron-LM that the constants were fitted on: layers, width, accelerators, recomputation."""
 
 
 def _use(row: dict[str, str]) -> str:
-    if row["name"].startswith("sc21"):
+    if (int(row["layers"]), int(row["hidden"]), int(row["gpus"]), row["recompute"]) in FITTED_RUNS:
         return USES[0]
     return USES[2] if row["step_time_evidence"] == UNVERIFIED else USES[1]
 
@@ -214,6 +222,17 @@ def published_blocks() -> dict[str, str]:
     return {"published": f"{main}{mark}{rest}".strip(), **blocks}
 
 
+def calibration() -> str:
+    """Return what `aiplan calibrate runs` says, the long tables folded."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        aiplan(["calibrate", "runs", "--format", "markdown", "--no-color"])
+    head, errors, constants, sources = said.getvalue().strip().split("\n\n")
+    folded = (("Constants", constants), ("Median error by source", sources))
+    parts = (f"<details><summary>{title}</summary>\n\n{body}\n\n</details>" for title, body in folded)
+    return "\n\n".join([head, errors, *parts])
+
+
 def starter_table() -> str:
     """Return predicted and published step times of the scenarios that come with a measured block."""
     heading = ("scenario", "accelerators", "runs fitted", "published [s]", "predicted [s]", "error", "source")
@@ -249,6 +268,7 @@ PAGES = {
         "illegal plan answer": error_example(ILLEGAL),
     },
     "accuracy.md": {
+        "calibration": calibration(),
         "a100": a100_table(),
         "defaults": default_table(),
         "starters": starter_table(),

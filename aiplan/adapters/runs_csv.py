@@ -81,7 +81,7 @@ SOFTWARE = (
     (r"Pax", "pax"),
     (r"MaxText", "maxtext"),
     (r"Megatron-Bridge", "megatron-bridge"),
-    (r"NeMo Megatron", "megatron-lm-2022"),
+    (r"NeMo Megatron", "nemo-megatron"),
     (r"NeMo", "nemo"),
     (r"Megatron-Core|TE ", "megatron-core"),
     (r"Megatron-LM", "megatron-lm-2021"),

@@ -24,7 +24,7 @@ MASTER_BYTES = 4
 NORM_VECTORS = {"layernorm": 2, "rmsnorm": 1, "layernorm-no-bias": 1, "none": 0}
 
 # Defaults for accelerators on which no training runs were fitted. The share of the best matmul that training sustains
-# is the median over those on which runs were fitted (A100 0.85, H100 0.81, GB200 0.70, B200 0.53).
+# is the median over those on which runs were fitted (A100 0.91, H100 0.83, GB200 0.68, B200 0.54).
 TRAINING_OVER_BEST_MATMUL = 0.75
 MATMUL_FRACTION = 0.6
 ATTENTION_FRACTION = 0.3

@@ -120,7 +120,7 @@ class Software(Declared):
         maximum=3,
     )
     attention_ramp: float = number(
-        doc="Sequence length at which fused attention reaches half of its share", default=838.0, minimum=0
+        doc="Sequence length at which fused attention reaches half of its share", default=835.0, minimum=0
     )
     expert_share: float = number(
         doc="Share of that rate that the grouped matmuls of wide experts keep", default=1.0, above=0, maximum=1.5
