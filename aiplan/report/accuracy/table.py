@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from aiplan.report.console import Look
 
 
+LEAST_ROOM, GAP = 20, 2
+
+
 def table(answer: Accuracy, worst: int, look: Look) -> str:
     """Return predictions beside measurements as text."""
     return draw(look, *_blocks(answer, worst, look))
@@ -68,7 +71,7 @@ def _block(block: Block, worst: int, look: Look) -> Iterator[RenderableType]:
 
 def _listing(label: str, headings: Sequence[str], rows: Sequence[Sequence[str]], look: Look) -> RenderableType:
     """Return a table, or where there is no room, each row as a name with a sentence below."""
-    if not look.narrow:
+    if not look.narrow and _room_for_names(headings, rows, look) >= LEAST_ROOM:
         return columns((label, *headings), rows, right=range(1, len(headings) + 1), fold=(0,))
     parts: list[RenderableType] = []
     for name, *cells in rows:
@@ -77,6 +80,16 @@ def _listing(label: str, headings: Sequence[str], rows: Sequence[Sequence[str]],
             sentence = ", ".join(map(" ".join, zip(headings, cells, strict=True)))
             parts.append(Padding(Text(sentence), (0, 0, 0, 4)))
     return Group(*parts)
+
+
+def _room_for_names(headings: Sequence[str], rows: Sequence[Sequence[str]], look: Look) -> int:
+    """Return the columns of the terminal that the cells behind the names leave."""
+    if look.width is None:
+        return LEAST_ROOM
+    widths = [
+        max(len(cell) for cell in column) for column in zip(headings, *(cells for _, *cells in rows), strict=True)
+    ]
+    return look.width - sum(width + GAP for width in widths)
 
 
 def _groups(answer: Accuracy) -> list[Sequence[str]]:
