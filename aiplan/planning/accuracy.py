@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -23,6 +23,18 @@ if TYPE_CHECKING:
     from aiplan.planning.memory_accuracy import Fits, Footprint
     from aiplan.scenario.load import Scenario
     from aiplan.scenario.runs import MeasuredRun
+
+
+class HasError(Protocol):
+    """Something that was predicted and measured."""
+
+    @property
+    def error(self) -> float:
+        """Predicted over measured, less one."""
+
+    @property
+    def covered(self) -> bool | None:
+        """Whether the interval holds what was measured; None without an interval."""
 
 
 NO_STEP = "no step time or tokens/s published"
@@ -70,7 +82,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Errors of a group of runs."""
+    """Errors of a group of runs, and the share of them inside the 90 % interval that other sources give."""
 
     kind: str
     name: str
@@ -79,6 +91,7 @@ class Group:
     p90: float
     worst: float
     bias: float
+    covered: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +120,7 @@ class Accuracy:
     def overall(self) -> Group | None:
         """Return the errors over all runs, if there are any."""
         counted = self.counted
-        return group_of("all", "all runs", [item.error for item in counted]) if counted else None
+        return group_of("all", "all runs", counted) if counted else None
 
     @property
     def footprints(self) -> list[Footprint]:
@@ -121,14 +134,14 @@ class Accuracy:
 
     def memory(self) -> Group | None:
         """Return the errors of memory over the runs that published it."""
-        errors = [item.error for item in self._with_memory()]
-        return group_of("memory", "memory, where published", errors) if errors else None
+        listed = self._with_memory()
+        return group_of("memory", "memory, where published", listed) if listed else None
 
     def memory_kinds(self) -> list[Group]:
         """Return the errors of memory by what the measured one counts."""
         listed = self._with_memory()
-        groups = [(kind, [item.error for item in listed if item.kind == kind]) for kind in UNSEEN]
-        return [group_of("memory", kind, errors) for kind, errors in groups if errors]
+        groups = [(kind, [item for item in listed if item.kind == kind]) for kind in UNSEEN]
+        return [group_of("memory", kind, items) for kind, items in groups if items]
 
     def fits(self) -> Fits | None:
         """Return how well it was predicted which plans fit."""
@@ -136,7 +149,7 @@ class Accuracy:
 
     def memory_coverage(self) -> float:
         """Return the share of measured memories that lie in the interval; NaN if none has one."""
-        return memory_accuracy.coverage(self.footprints)
+        return covered_share(self.footprints)
 
     def _with_memory(self) -> list[Footprint]:
         return [item for item in self.footprints if math.isfinite(item.error)]
@@ -146,12 +159,12 @@ class Accuracy:
         return {kind: self._by(kind, key) for kind, key in KEYS.items()}
 
     def _by(self, kind: str, key: Callable[[MeasuredRun, Scenario], str]) -> list[Group]:
-        members: dict[str, list[float]] = {}
+        members: dict[str, list[Comparison]] = {}
         for item in self.counted:
             if item.run.scenario is not None:
-                members.setdefault(key(item.run, item.run.scenario), []).append(item.error)
+                members.setdefault(key(item.run, item.run.scenario), []).append(item)
         ordered = sorted(members.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-        return [group_of(kind, name, errors) for name, errors in ordered]
+        return [group_of(kind, name, items) for name, items in ordered]
 
     def worst(self, count: int) -> list[Comparison]:
         """Return the runs with the largest errors."""
@@ -170,9 +183,7 @@ class Accuracy:
 
     def coverage(self) -> float:
         """Return the share of runs whose measured step lies in the interval; NaN if none has one."""
-        covered = [item.covered for item in self.counted]
-        known = [found for found in covered if found is not None]
-        return sum(known) / len(known) if known else math.nan
+        return covered_share(self.counted)
 
 
 def measured_step_time(scenario: Scenario) -> float | None:
@@ -227,8 +238,9 @@ def _left_out(run: MeasuredRun, grades: str) -> str:
     return "" if measured_step_time(run.scenario) or memory_accuracy.has_memory(run.scenario) else NO_STEP
 
 
-def group_of(kind: str, name: str, errors: Sequence[float]) -> Group:
-    """Return median, p90, worst and bias of errors that are there; the sign of an error counts for bias only."""
+def group_of(kind: str, name: str, items: Sequence[HasError]) -> Group:
+    """Return median, p90, worst and bias of the errors of some items; the sign of an error counts for bias only."""
+    errors = [item.error for item in items]
     size = np.abs(errors)
     return Group(
         kind=kind,
@@ -238,7 +250,14 @@ def group_of(kind: str, name: str, errors: Sequence[float]) -> Group:
         p90=float(np.quantile(size, 0.9)),
         worst=float(np.max(size)),
         bias=float(np.median(errors)),
+        covered=covered_share(items),
     )
+
+
+def covered_share(items: Iterable[HasError]) -> float:
+    """Return the share of items that lie in their interval; NaN if none has one."""
+    known = [item.covered for item in items if item.covered is not None]
+    return sum(known) / len(known) if known else math.nan
 
 
 def _kind(scenario: Scenario) -> str:

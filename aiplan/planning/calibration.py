@@ -39,6 +39,13 @@ SETTLED = 0.02
 TRIES = 7
 
 
+class Error(NamedTuple):
+    """Predicted over measured, less one, of a run; intervals are no part of a calibration."""
+
+    error: float
+    covered: bool | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """Constants before and after the fit, and predicted over measured step times."""
@@ -57,8 +64,8 @@ class Calibration:
     def errors(self, ratio: Array, source: str | None = None) -> Group | None:
         """Return the errors of one of the ratios, over all runs or over those of a source."""
         chosen = ratio if source is None else ratio[self.sources == source]
-        known = chosen[np.isfinite(chosen)] - 1.0
-        return group_of("calibration", source or "all runs", known.tolist()) if len(known) else None
+        known = [Error(float(found) - 1.0) for found in chosen[np.isfinite(chosen)]]
+        return group_of("calibration", source or "all runs", known) if known else None
 
     def source_names(self) -> list[str]:
         """Return the sources, those with the most runs first."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.planning import evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from aiplan.planning.estimate import Estimate
     from aiplan.planning.intervals import Interval
@@ -142,9 +142,3 @@ def fits(items: Iterable[Footprint]) -> Fits | None:
         ran_out_as_predicted=count(measured=False, predicted=False),
         misses=tuple(misses),
     )
-
-
-def coverage(items: Sequence[Footprint]) -> float:
-    """Return the share of measured memories that lie in the interval from other sources; NaN if none has one."""
-    known = [item.covered for item in items if item.covered is not None]
-    return sum(known) / len(known) if known else math.nan

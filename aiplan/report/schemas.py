@@ -175,13 +175,14 @@ def _compare() -> dict[str, Any]:
 
 
 def _accuracy() -> dict[str, Any]:
-    errors = {"n": COUNT} | dict.fromkeys(("median_abs_error", "p90_abs_error", "bias", "worst_abs_error"), UNKNOWN)
+    errors = {"n": COUNT} | dict.fromkeys(
+        ("median_abs_error", "p90_abs_error", "bias", "worst_abs_error", "interval_coverage"), UNKNOWN
+    )
     groups = {"type": "object", "additionalProperties": _closed(errors)}
     summary = errors | {
-        "memory": _or_none(_closed(errors | {"by_kind": groups, "interval_coverage": UNKNOWN})),
+        "memory": _or_none(_closed(errors | {"by_kind": groups})),
         "fits": _or_none(_fits()),
         "interval_nominal": NUMBER,
-        "interval_coverage": UNKNOWN,
         "skipped": {"type": "object", "additionalProperties": COUNT},
         "by_accelerator": groups,
         "by_precision": groups,

@@ -85,7 +85,6 @@ def _summary(answer: Accuracy) -> dict[str, Any]:
         "memory": _memory_errors(answer),
         "fits": _fits(answer.fits()),
         "interval_nominal": NOMINAL,
-        "interval_coverage": answer.coverage(),
         "skipped": dict(answer.skipped()),
         **{key: {group.name: _errors(group) for group in groups[kind]} for kind, key in KEYS.items()},
         **summaries(answer),
@@ -97,7 +96,7 @@ def _memory_errors(answer: Accuracy) -> dict[str, Any] | None:
     if memory is None:
         return None
     kinds = {group.name: _errors(group) for group in answer.memory_kinds()}
-    return _errors(memory) | {"by_kind": kinds, "interval_coverage": answer.memory_coverage()}
+    return _errors(memory) | {"by_kind": kinds}
 
 
 def _fits(found: Fits | None) -> dict[str, Any] | None:
@@ -130,4 +129,5 @@ def _errors(group: Group | None) -> dict[str, Any]:
         "p90_abs_error": math.nan if group is None else group.p90,
         "bias": math.nan if group is None else group.bias,
         "worst_abs_error": math.nan if group is None else group.worst,
+        "interval_coverage": math.nan if group is None else group.covered,
     }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aiplan.planning.accuracy import Accuracy
     from aiplan.report.accuracy.blocks import Block
 
-NUMBERS = range(1, 6)
+NUMBERS = range(1, 7)
 
 
 def page(answer: Accuracy, worst: int) -> str:

@@ -95,7 +95,10 @@ def _room_for_names(headings: Sequence[str], rows: Sequence[Sequence[str]], look
 def _groups(answer: Accuracy) -> list[Sequence[str]]:
     rows: list[Sequence[str]] = []
     for kind, groups in answer.groups().items():
-        rows += [(kind, "", "", "", "", ""), *((f"  {group.name}", *wording.cells(group)) for group in groups)]
+        rows += [
+            (kind, *[""] * len(wording.HEADINGS)),
+            *((f"  {group.name}", *wording.cells(group)) for group in groups),
+        ]
     return [*rows, *wording.memory(answer)]
 
 
