@@ -361,7 +361,7 @@ def _plan(row: _Row) -> dict[str, Any]:
         "micro_batch": row.count("micro_batch", 1),
         "sequence_parallel": sequence_parallel.startswith("yes") if sequence_parallel and tensor > 1 else None,
         "zero": int(zero[1]) if zero else 0 if sharding else None,
-        "recompute": _recompute(row),
+        **_recompute(row),
         "cuda_graphs": _match(GRAPHS, row.text("overlap_flags"), "") or None,
         "dispatch": _match(DISPATCHES, row.text("overlap_flags"), "") or None,
         "overlap": _overlap(row.text("overlap_flags")),
@@ -376,16 +376,17 @@ def _overlap(flags: str) -> dict[str, bool] | None:
     return found or None
 
 
-def _recompute(row: _Row) -> str:
+def _recompute(row: _Row) -> dict[str, Any]:
     text = row.text("recompute")
     mode = next((mode for mode in ("full", "selective", "none") if text.startswith(mode)), "")
     modules = re.search(r"\(([a-z_, ]+)\)", text) if mode == "selective" else None
     if modules and set(modules[1].split(", ")) <= CHEAP_MODULES:
         row.assumed.append(f"recompute none: {modules[1]} cost next to nothing to compute again")
-        return "none"
+        return {"recompute": "none"}
     if not mode:
         row.assumed.append("recompute none")
-    return mode or "none"
+    layers = re.match(r"full for (\d{1,3}) layer", text)
+    return {"recompute": mode or "none", "recompute_layers": int(layers[1]) if layers else None}
 
 
 def _stages(row: _Row) -> dict[str, Any]:

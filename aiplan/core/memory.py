@@ -180,6 +180,38 @@ def checkpointed_layer_bytes(hidden: Numeric, sequence_shards: Numeric, element_
 
 
 @closed_form
+def partly_checkpointed_bytes(kept: Numeric, checkpoint: Numeric, share: Numeric) -> Numeric:
+    """Bytes per token that layers keep on average, of which a share is computed again as a whole.
+
+    n = f n_c + (1 - f) n_k
+
+    Parameters
+    ----------
+    kept : numeric
+        Bytes n_k per token of a layer that is not computed again. [B]
+    checkpoint : numeric
+        Bytes n_c per token of the input of one that is. [B]
+    share : numeric
+        Share f of the layers that is. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [B]
+
+    Notes
+    -----
+    The same share at every stage.
+
+    References
+    ----------
+    .. [1] Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", 2022, section 5.
+       https://arxiv.org/abs/2205.05198
+    """
+    return share * checkpoint + (1.0 - share) * kept
+
+
+@closed_form
 def stage_activation_bytes(
     per_layer: Numeric, layers: Numeric, tokens: Numeric, in_flight: Numeric, working_layer: Numeric
 ) -> Numeric:

@@ -135,7 +135,7 @@ def activation_bytes_per_layer(values: Inputs) -> tuple[Array, Array]:
     )
     kept = compose.chosen(plan.recompute_operations, operations, kept)
     checkpoint = memory.checkpointed_layer_bytes(model.hidden, shards, work.activation_bytes)
-    return compose.chosen(plan.recompute_full, checkpoint, kept), working
+    return memory.partly_checkpointed_bytes(kept, checkpoint, plan.recompute_full), working
 
 
 def _attention_widths(values: Inputs) -> tuple[Array, Array]:

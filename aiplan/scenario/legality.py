@@ -94,6 +94,7 @@ def check_plan(model: Model, workload: Workload, plan: Plan, accelerators: int) 
     yield from _widths(model, plan)
     yield from _stages(model, plan)
     yield from _sequence(workload, plan)
+    yield from _recomputation(model, plan)
     yield from _experts(model, plan, accelerators)
     data = _data(plan, accelerators)
     if data:
@@ -103,6 +104,26 @@ def check_plan(model: Model, workload: Workload, plan: Plan, accelerators: int) 
 def _data(plan: Plan, accelerators: int) -> int | None:
     shards = plan.tensor * plan.pipeline * plan.context
     return accelerators // shards if accelerators % shards == 0 else None
+
+
+def _recomputation(model: Model, plan: Plan) -> Iterator[Fault]:
+    if plan.recompute_layers is None:
+        return
+    if plan.recompute != "full":
+        yield Fault(
+            "AIP107",
+            f"recompute_layers {plan.recompute_layers} with recompute {plan.recompute}",
+            "plan.recompute_layers",
+            "give recompute: full too, or leave recompute_layers out",
+        )
+    most = -(-model.layers // plan.pipeline)
+    if plan.recompute_layers > most:
+        yield Fault(
+            "AIP305",
+            f"recompute_layers {plan.recompute_layers}, but a stage has {most} of {model.layers} layers at most",
+            "plan.recompute_layers",
+            f"give {most} or less",
+        )
 
 
 def _world(plan: Plan, accelerators: int) -> Iterator[Fault]:

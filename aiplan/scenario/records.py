@@ -87,6 +87,9 @@ class Plan(Declared):
         maximum=3,
     )
     recompute: str = choice(("none", "selective", "full"), doc="Activations computed again", default="none")
+    recompute_layers: int | None = integer(
+        doc="Layers of each stage that full recomputation covers, if not all of them", default=None, minimum=1
+    )
     attention: str | None = choice(("flash", "fused-softmax", "unfused"), doc="Attention kernel", default=None)
     gradient_precision: str | None = choice(
         ("fp32", "bf16"), doc="Data type gradients are kept and reduced in", default=None

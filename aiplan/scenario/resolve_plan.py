@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from aiplan.scenario.values import Value, derived, from_file
 
 if TYPE_CHECKING:
+    from aiplan.declare import Origin
     from aiplan.scenario.resolve import Parts
 
 KEPT = ("kv_copies", "whole_inputs", "run_ahead", "run_ahead_behind")
@@ -56,7 +57,7 @@ def plan_values(parts: Parts) -> dict[str, Value]:
             preset.stays_gathered and plan.pipeline > 1, parts.software_origins, "stays_gathered"
         ),
         "recompute_selective": Value(float(plan.recompute == "selective"), recompute),
-        "recompute_full": Value(float(plan.recompute == "full"), recompute),
+        "recompute_full": _recompute_full(parts, recompute),
         "recompute_operations": from_file(
             plan.recompute == "selective" and preset.selective == "operations", parts.software_origins, "selective"
         ),
@@ -72,6 +73,15 @@ def plan_values(parts: Parts) -> dict[str, Value]:
     return values | {
         f"hidden_{kind}": _hidden(parts, kind) for kind in ("gradients", "parameters", "tensor", "pipeline", "expert")
     }
+
+
+def _recompute_full(parts: Parts, origin: Origin) -> Value:
+    """Return the share of the layers that is computed again as a whole."""
+    plan = parts.file.plan
+    if plan.recompute != "full" or plan.recompute_layers is None:
+        return Value(float(plan.recompute == "full"), origin)
+    share = min(plan.recompute_layers * plan.pipeline / parts.model.layers, 1.0)
+    return from_file(share, parts.origins, "plan.recompute_layers")
 
 
 def splits_sequence(sequence: int, tensor: int, context: int) -> bool:

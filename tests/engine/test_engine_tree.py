@@ -285,3 +285,17 @@ def test_an_unknown_length_makes_only_the_run_unknown():
     unknown = {name for name, value in answer.terms.items() if np.isnan(value)}
     assert unknown <= RUN_LENGTH
     assert {"run.steps", "run.time_to_train", "run.cost", "run.energy", "run.carbon"} <= unknown
+
+
+# ------------------------------------------------------------------ part of the layers computed again
+
+
+def test_part_of_the_layers_computed_again_lies_between():
+    """Five of sixteen layers a stage: time and memory lie as far between none and all as the layers say."""
+    none, full = only(recompute="none", pipeline=2), only(recompute="full", pipeline=2)
+    part = only(recompute="full", recompute_layers=5, pipeline=2)
+    share = 5 / 16
+    for term in ("step.compute.recompute", "memory.activations"):
+        low, high = sorted((none[term], full[term]))
+        assert low < part[term] < high
+    assert part["step.compute.recompute"] == pytest.approx(share * full["step.compute.recompute"], rel=1e-12)

@@ -48,6 +48,20 @@ def test_legal_layouts_break_no_rule():
     assert contradictions() == []
 
 
+def test_recomputed_layers():
+    assert faults(recompute="full", recompute_layers=6, pipeline=2) == []
+    assert faults(recompute="full", recompute_layers=7, pipeline=2) == [
+        ("AIP305", "recompute_layers 7, but a stage has 6 of 12 layers at most", "give 6 or less")
+    ]
+    assert faults(recompute_layers=2) == [
+        (
+            "AIP107",
+            "recompute_layers 2 with recompute none",
+            "give recompute: full too, or leave recompute_layers out",
+        )
+    ]
+
+
 def test_world_size():
     assert faults(tensor=8, pipeline=4) == [
         (

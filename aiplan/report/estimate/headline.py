@@ -11,6 +11,7 @@ from aiplan.units import duration, quantity, scale
 
 if TYPE_CHECKING:
     from aiplan.planning.estimate import Against, Estimate
+    from aiplan.scenario.records import Plan
 
 GOODPUT = "goodput: failures, checkpoints and stalls are not counted yet"
 CONVENTIONS = {
@@ -140,9 +141,14 @@ def _plan(estimate: Estimate) -> str:
             f"micro-batch {plan.micro_batch}",
             f"ZeRO {estimate.given('plan.zero'):.0f}",
             split,
-            f"recompute {plan.recompute}",
+            _recomputation(plan),
         ]
     )
+
+
+def _recomputation(plan: Plan) -> str:
+    layers = "" if plan.recompute_layers is None else f" for {plan.recompute_layers} layers per stage"
+    return f"recompute {plan.recompute}{layers}"
 
 
 def _remark(estimate: Estimate) -> str:
