@@ -93,6 +93,8 @@ FUSED_EXPERTS = "26.06"
 """Release of Megatron-Bridge from which the kernels round experts are fused."""
 CHEAP_MODULES = {"layernorm", "moe_act", "mla_up_proj", "mlp"}
 """Parts of a layer that Megatron-Core computes again without the attention core."""
+UNCOMPILED_LOSS = "2024"
+"""Last year in which torchtitan did not compile its loss."""
 RACK = 72
 JEAN_ZAY = "jean-zay-a100"
 """Node of which transfers between accelerators use a part of the links only."""
@@ -430,6 +432,8 @@ def _software(row: _Row) -> str:
         row.assumed.append(f"software {version(row.text('id'))}, from the job number")
         return version(row.text("id"))
     found = row.match("framework", SOFTWARE, "megatron-core")
+    if found == "torchtitan" and year and year <= UNCOMPILED_LOSS:
+        return "torchtitan-2024"
     release = re.search(r"container (\d\d\.\d\d)", row.text("notes"))
     return "megatron-bridge-2026" if found == "megatron-bridge" and release and release[1] >= FUSED_EXPERTS else found
 
