@@ -409,16 +409,17 @@ def _stages(row: _Row) -> dict[str, Any]:
 
 
 def _split_by_cost(row: _Row, layers: int, pipeline: int) -> list[int]:
-    """Spread layers as nanotron does: a stage is full once what it and those before it cost is more than their share.
+    """Spread layers as nanotron does: a stage is full once it costs its share, or as many blocks are left as stages.
 
-    A layer costs its weights, the output head its matrix; https://github.com/huggingface/nanotron, building of a model.
+    A layer costs its weights, the output head its matrix; https://huggingface.co/spaces/nanotron/predict_memory.
     """
     hidden, ffn, vocab = (row.count(name) or 1 for name in ("hidden", "ffn_hidden", "vocab"))
     layer, head = hidden * (4 * hidden + 3 * ffn), hidden * vocab
     stages, stage = [0] * pipeline, 0
     for index in range(layers):
         stages[stage] += 1
-        stage += (index + 1) * layer * pipeline > (stage + 1) * (layers * layer + head)
+        left, full = layers - index, stages[stage] * layer * pipeline >= layers * layer + head
+        stage += stage + 1 < pipeline and (full or left < pipeline - stage)
     return stages
 
 

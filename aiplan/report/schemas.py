@@ -261,7 +261,8 @@ def _ranking() -> dict[str, Any]:
     counts = {"gpus": COUNT, "global_batch": COUNT, "runs": COUNT}
     group = CONDITIONS | counts | {"spearman": NUMBER, "regret": NUMBER, "plans": _list(_closed(plan))}
     sources = {"type": "object", "additionalProperties": _closed(part)}
-    return _closed(part | {"by_source": sources, "groups": _list(_closed(group))})
+    whole = part | {"share_repeatable": NUMBER, "by_source": sources, "groups": _list(_closed(group))}
+    return _closed(whole)
 
 
 def _scaling() -> dict[str, Any]:

@@ -120,13 +120,13 @@ class Software(Declared):
         maximum=3,
     )
     attention_ramp: float = number(
-        doc="Sequence length at which fused attention reaches half of its share", default=835.0, minimum=0
+        doc="Sequence length at which fused attention reaches half of its share", default=857.0, minimum=0
     )
     expert_share: float = number(
         doc="Share of that rate that the grouped matmuls of wide experts keep", default=1.0, above=0, maximum=1.5
     )
     expert_lost_width: float = number(
-        doc="Width of an expert that is lost at the ends of its matmuls", default=815.0, minimum=0
+        doc="Width of an expert that is lost at the ends of its matmuls", default=813.0, minimum=0
     )
     expert_passes: float = number(
         doc="Passes through memory that sorting tokens by expert, and back, takes", default=3.0, minimum=0
@@ -151,7 +151,7 @@ class Software(Declared):
     )
     contention: float = number(
         doc="Share of hidden data parallel communication by which it slows the computation beside it",
-        default=0.508,
+        default=0.499,
         minimum=0,
         maximum=1,
     )

@@ -3,11 +3,12 @@
 import math
 from statistics import median
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aiplan.planning.ranking import ranked, ranks, regret, spearman
+from aiplan.planning.ranking import GOOD_SPEARMAN, ranked, ranks, regret, repeatable, spearman
 
 PLANS = ("plan.tensor: 1", "plan.tensor: 2", "plan.tensor: 4", "plan.tensor: 8", "plan.pipeline: 2")
 TIMES = st.lists(st.integers(1, 1000).map(float), min_size=2, max_size=12)
@@ -132,3 +133,17 @@ def test_a_factor_between_groups_does_not_flatter_the_pool(group):
 def test_nothing_to_rank():
     assert ranked([]).overall() is None
     assert ranked([]).by_source() == []
+
+
+def test_a_second_measurement_keeps_an_order_that_noise_is_small_against():
+    """Times 2 apart stay in order at 5 % of noise; times that are equal but for it are in any order."""
+    assert repeatable([1.0, 2.0, 4.0, 8.0, 16.0, 32.0], 0.05) == 1.0
+    assert repeatable([1.0, 1.0001, 1.0002, 1.0003, 1.0004, 1.0005], 0.05) < 0.2
+
+
+def test_how_often_an_order_repeats_agrees_with_plain_draws():
+    """A second way: ranks and correlation of every draw on its own."""
+    measured, deviation = [1.0, 1.05, 1.07, 1.2, 1.22, 1.4], 0.04
+    noise = np.random.default_rng(123).normal(0.0, deviation, (4000, len(measured)))
+    hits = [spearman(measured, list(measured * np.exp(row))) >= GOOD_SPEARMAN for row in noise]
+    assert repeatable(measured, deviation, draws=4000) == pytest.approx(np.mean(hits), abs=0.03)

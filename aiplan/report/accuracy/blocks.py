@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.planning.ranking import GOOD_SPEARMAN, SMALL_REGRET
+from aiplan.planning.ranking import GOOD_SPEARMAN, REPEATS_DIFFER, SMALL_REGRET
 from aiplan.planning.trainings import MOST_EXCESS
 from aiplan.report.text import change, joined, percent
 from aiplan.units import duration
@@ -52,6 +52,10 @@ def _ranking(ranking: Ranking) -> Block | None:
         f"{_groups(whole.groups)} of plans for one model, batch and machine, {whole.plans:,} plans: Spearman "
         f"{_ranks(whole)}; {percent(whole.good_share)} of the groups at {GOOD_SPEARMAN} or more"
     )
+    again = (
+        f"if times measured again differ by {percent(REPEATS_DIFFER)} (standard deviation), a second measurement would "
+        f"put {percent(ranking.repeatable_share())} of the groups at {GOOD_SPEARMAN} or more"
+    )
     cost = (
         "regret, by which the plan predicted to be the fastest took longer than the fastest one: median "
         f"{percent(whole.median_regret)}, worst {percent(whole.worst_regret)}; "
@@ -61,7 +65,9 @@ def _ranking(ranking: Ranking) -> Block | None:
     sources = Listing("", headings, [_of_source(part) for part in ranking.by_source()])
     groups = [_ranked(group) for group in ranking.worst_first()]
     columns = ("group", "plans", "Spearman", "regret")
-    return Block("Order of plans", [order, cost], [sources, Listing("Groups of plans", columns, groups, details=True)])
+    return Block(
+        "Order of plans", [order, again, cost], [sources, Listing("Groups of plans", columns, groups, details=True)]
+    )
 
 
 def _ranks(part: RankingSummary) -> str:

@@ -26,6 +26,7 @@ def _ranking(ranking: Ranking) -> dict[str, Any] | None:
     if whole is None:
         return None
     return _ranks(whole) | {
+        "share_repeatable": ranking.repeatable_share(),
         "by_source": {part.name: _ranks(part) for part in ranking.by_source()},
         "groups": [_ranked(group) for group in ranking.groups],
     }
