@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from aiplan.adapters.nccl_lines import WIDTHS
 from aiplan.core import curves
 
 if TYPE_CHECKING:
@@ -16,33 +17,6 @@ if TYPE_CHECKING:
 
     from aiplan.adapters.nccl_lines import Half, Row
 
-WIDTHS = {
-    "char": 1,
-    "int8": 1,
-    "uint8": 1,
-    "half": 2,
-    "float16": 2,
-    "fp16": 2,
-    "bfloat16": 2,
-    "bf16": 2,
-    "int32": 4,
-    "int": 4,
-    "uint32": 4,
-    "float": 4,
-    "float32": 4,
-    "fp32": 4,
-    "int64": 8,
-    "uint64": 8,
-    "double": 8,
-    "float64": 8,
-    "fp64": 8,
-    "fp8_e4m3": 1,
-    "fp8_e5m2": 1,
-    "f8e4m3": 1,
-    "f8e5m2": 1,
-    "float8_e4m3": 1,
-    "float8_e5m2": 1,
-}
 SHARED = ("all_gather", "all_to_all", "reduce_scatter", "gather", "scatter")
 """Operations whose size is that of all ranks together."""
 PASSES = {"all_reduce": 2.0} | dict.fromkeys(SHARED, 1.0)
@@ -131,9 +105,9 @@ def _unchecked_in_place(rows: Sequence[Row]) -> bool:
 def _shares(rows: Sequence[Row]) -> int | None:
     """Return how many counts make a size, if more than one does: then that is the number of ranks."""
     known = [
-        row.size // (row.count * WIDTHS[row.dtype])
+        row.size // (row.elements * WIDTHS[row.dtype])
         for row in rows
-        if row.count and row.dtype in WIDTHS and row.size >= row.count * WIDTHS[row.dtype]
+        if row.elements and row.dtype in WIDTHS and row.size >= row.elements * WIDTHS[row.dtype]
     ]
     return max(known) if known and max(known) > 1 else None
 
@@ -290,9 +264,7 @@ def _factors(rows: Sequence[Row], operation: str, ranks: int | None) -> list[str
 def _mismatch(row: Row, half: Half, factor: float, rows: Sequence[Row], ranks: int | None) -> list[str]:
     if any(text.startswith("algbw counts") for text in _rates(rows, ranks)):
         return []
-    return [
-        f"busbw is {half.busbw / half.algbw:.3f} times algbw at {row.size:,} B (line {row.line}), not {factor:.3f}"
-    ]
+    return [f"busbw is {half.busbw / half.algbw:.3f} times algbw at {row.size:,} B (line {row.line}), not {factor:.3f}"]
 
 
 def _words(operation: str) -> str:

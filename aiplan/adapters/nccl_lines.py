@@ -1,8 +1,8 @@
 """Lines of nccl-tests and rccl-tests output: rows of figures, headings, and what names operation and ranks.
 
-A row is told by its form alone, so that launchers' tags, remarks between rows, a lost or an added `#`, and tables without
-a heading do no harm. Layouts differ by version: columns for reduction and root may be missing, the last column of
-each half is `error`, `#wrong` or absent, and newer versions add columns.
+A row is told by its form alone, so that launchers' tags, remarks between rows, a lost or an added `#`, and tables
+without a heading do no harm. Layouts differ by version: columns for reduction and root may be missing, the last column
+of each half is `error`, `#wrong` or absent, and newer versions add columns.
 """
 
 from __future__ import annotations
@@ -18,11 +18,7 @@ CLOCK = re.compile(r"^\d{4}-\d\d-\d\d(T.*)?$|^\d\d:\d\d:\d\d(\.\d+)?$")
 GLUED = re.compile(r"(?<=\.\d\d)(?=\d+\.\d\d$)")
 """Where two figures with two decimals have run into each other."""
 NUMBER = re.compile(r"([-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|inf)(?:us|ms|s|[GMK]i?B/s)?")
-TYPES = frozenset(
-    "char int8 uint8 int32 int uint32 int64 uint64 half float16 fp16 float float32 fp32 double float64 bfloat16 bf16 "
-    "fp8_e4m3 fp8_e5m2 f8e4m3 f8e5m2 float8_e4m3 float8_e5m2".split()
-)
-REDUCTIONS = frozenset("sum prod max min avg none mulsum premulsum".split())
+REDUCTIONS = frozenset(("sum", "prod", "max", "min", "avg", "none", "mulsum", "premulsum"))
 UNITS = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
 """How many make a second: dividing by them gives back what was written, to the last digit."""
 RATES = {"GB/s": 1e9, "MB/s": 1e6, "GiB/s": 2.0**30, "Gb/s": 1.25e8}
@@ -51,6 +47,36 @@ NAMES = {
 NAME = re.compile(rf"(?<![a-z])({'|'.join(sorted(NAMES, key=len, reverse=True))})(?![a-z])")
 
 
+WIDTHS = {
+    "char": 1,
+    "int8": 1,
+    "uint8": 1,
+    "half": 2,
+    "float16": 2,
+    "fp16": 2,
+    "bfloat16": 2,
+    "bf16": 2,
+    "int32": 4,
+    "int": 4,
+    "uint32": 4,
+    "float": 4,
+    "float32": 4,
+    "fp32": 4,
+    "int64": 8,
+    "uint64": 8,
+    "double": 8,
+    "float64": 8,
+    "fp64": 8,
+    "fp8_e4m3": 1,
+    "fp8_e5m2": 1,
+    "f8e4m3": 1,
+    "f8e5m2": 1,
+    "float8_e4m3": 1,
+    "float8_e5m2": 1,
+}
+"""Bytes of the types that rows can name."""
+
+
 class Half(NamedTuple):
     """One half of a row, out of place or in place, in SI units; `wrong` is None where results were not checked."""
 
@@ -65,7 +91,7 @@ class Row(NamedTuple):
 
     line: int
     size: int
-    count: int | None
+    elements: int | None
     dtype: str
     reduction: str
     root: int | None
@@ -162,7 +188,7 @@ def row_of(text: str, line: int, heading: Heading) -> Row | None:
     at = 1 if count is None else 2
     if heading.counted and count is None:
         return None
-    dtype = words[at] if at < len(words) and words[at] in TYPES else ""
+    dtype = words[at] if at < len(words) and words[at] in WIDTHS else ""
     at += bool(dtype)
     reduction = words[at] if at < len(words) and words[at] in REDUCTIONS else ""
     at += bool(reduction)
@@ -219,7 +245,7 @@ def _size(word: str) -> int | None:
 
 
 def _type_in(words: list[str]) -> bool:
-    return any(word in TYPES for word in words[:6])
+    return any(word in WIDTHS for word in words[:6])
 
 
 def named_operation(text: str) -> str | None:

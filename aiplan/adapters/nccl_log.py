@@ -154,9 +154,7 @@ def _tables(part: _Part, file: str) -> Iterator[Table]:
 def _table(part: _Part, file: str, rows: tuple[Row, ...]) -> Table:
     remarks: list[str] = []
     stated = part.stated
-    operation = operation_of(
-        rows, stated.operation, operation_in(file), remarks, has_reduction=part.heading.reduction
-    )
+    operation = operation_of(rows, stated.operation, operation_in(file), remarks, has_reduction=part.heading.reduction)
     devices = sorted(stated.devices)
     listed = devices[-1] + 1 if devices and len(rows[0].extra) == 0 else None
     ranks = ranks_of(rows, operation, listed, stated.communicator, remarks)

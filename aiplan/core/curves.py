@@ -1,7 +1,7 @@
 """Curves of collective time over message size, and the two bandwidths that nccl-tests prints.
 
-`nbytes` is the size column of nccl-tests: what each rank holds in an all-reduce, broadcast or reduce, the whole tensor in
-an all-gather, reduce-scatter or all-to-all.
+`nbytes` is the size column of nccl-tests: what each rank holds in an all-reduce, broadcast, reduce or all-to-all, the
+whole tensor in an all-gather or a reduce-scatter.
 """
 
 from __future__ import annotations

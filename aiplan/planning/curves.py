@@ -33,7 +33,8 @@ FARTHEST = 0.7
 SETTLED = 1e-7
 TINY = 1e-12
 FREE = 1e-30
-"""A constant that the points leave at nothing: seconds per byte, or per root of a byte."""
+NOTHING = 1e-20
+"""A constant that the points leave at nothing, as logarithms cannot: where it starts, and below which it is zero."""
 
 
 class Curve(NamedTuple):
@@ -68,7 +69,7 @@ FORMS: dict[str, Callable[..., Array]] = {
 class Errors(NamedTuple):
     """Relative errors of a curve over some points."""
 
-    count: int
+    points: int
     median: float
     p90: float
     worst: float
@@ -113,7 +114,7 @@ def hockney(nbytes: Array, times: Array) -> Curve:
     """Fit Hockney's line, alpha + n / B."""
     start = _relative(np.stack([np.ones_like(nbytes), nbytes], axis=1), times)
     best = _best([start], lambda values: _line(nbytes, *values), times)
-    return Curve("hockney", {"latency": float(best[0]), "bandwidth": float(1.0 / best[1])})
+    return Curve("hockney", {"latency": _amount(best[0]), "bandwidth": _rate(best[1])})
 
 
 def anchors(nbytes: Array, times: Array) -> Curve | None:
@@ -155,8 +156,8 @@ def calibrated(nbytes: Array, times: Array) -> Curve | None:
     starts.append(np.array([whole[0], whole[1], *whole]))
     best = _best(starts, lambda values: _two_branches(nbytes, *values), times)
     names = ("short_latency", "short_bandwidth", "long_latency", "long_bandwidth", "root")
-    constants = (best[0], 1.0 / best[1], best[2], 1.0 / best[3], best[4])
-    return Curve("calibrated", dict(zip(names, map(float, constants), strict=True)))
+    constants = (_amount(best[0]), _rate(best[1]), _amount(best[2]), _rate(best[3]), _amount(best[4]))
+    return Curve("calibrated", dict(zip(names, constants, strict=True)))
 
 
 def held_out(nbytes: Array, times: Array) -> Array | None:
@@ -176,6 +177,14 @@ def anchors_without_each(nbytes: Array, times: Array) -> Array:
         if curve is not None:
             found[index] = abs(float(curve.time(nbytes[index : index + 1])[0]) / times[index] - 1.0)
     return found
+
+
+def _amount(value: float) -> float:
+    return 0.0 if value < NOTHING else float(value)
+
+
+def _rate(per_byte: float) -> float:
+    return float("inf") if per_byte < NOTHING else float(1.0 / per_byte)
 
 
 def _line(nbytes: Array, latency: float, per_byte: float) -> Array:
