@@ -7,6 +7,7 @@ name in the log only decides between operations that the rows allow.
 from __future__ import annotations
 
 import math
+from statistics import median
 from typing import TYPE_CHECKING
 
 from aiplan.adapters.nccl_lines import WIDTHS
@@ -25,6 +26,8 @@ PRINTED = 0.005e9
 TELLING = 1e9
 """Bandwidth from which on two decimals tell something."""
 AGREES = 0.02
+MOST = 2.0**24
+"""More ranks than there are."""
 GIBI = 2.0**30 / 1e9
 
 
@@ -53,11 +56,12 @@ def operation_of(
     """
     allowed = _allowed(rows, has_reduction=has_reduction)
     if named is not None and named not in allowed:
-        remarks.append(f"called {_words(named)}, but the rows are those of {_words(allowed[0])}")
+        names = " or ".join(_words(name) for name in allowed)
+        remarks.append(f"called {_words(named)}, but the rows are those of {names}")
     for name in (named, in_name):
         if name in allowed:
             return str(name)
-    if len(allowed) > 1:
+    if len(allowed) > 1 and named is None:
         others = " or ".join(_words(name) for name in allowed[1:])
         remarks.append(f"no operation is named: taken for {_words(allowed[0])}, could be {others}")
     return allowed[0]
@@ -68,6 +72,9 @@ def _allowed(rows: Sequence[Row], *, has_reduction: bool) -> tuple[str, ...]:
     first = rows[0]
     rooted = first.root is not None and first.root >= 0
     apart = _shares(rows) is not None
+    ratio = _ratio(rows)
+    if ratio is not None and ratio[0] > 1.0:
+        return ("all_reduce",)
     reduces = first.reduction not in {"", "none"}
     if apart and reduces:
         return ("reduce_scatter",)
@@ -75,9 +82,6 @@ def _allowed(rows: Sequence[Row], *, has_reduction: bool) -> tuple[str, ...]:
         return _unreduced(rows, rooted=rooted, blank=has_reduction and not first.reduction)
     if rooted:
         return ("reduce",) if reduces else ("broadcast",)
-    ratio = _ratio(rows)
-    if ratio is not None and not ratio[0] <= 1.0 <= ratio[1]:
-        return ("all_reduce",)
     # What is sent is not checked in place either.
     return ("send_recv", "all_reduce") if _unchecked_in_place(rows) else ("all_reduce", "send_recv")
 
@@ -117,15 +121,23 @@ def _ratio(rows: Sequence[Row], least: float = TELLING) -> tuple[float, float] |
     halves = [half for row in rows for half in row.known if min(half.algbw, half.busbw) >= least]
     if not halves:
         return None
-    low = max((half.busbw - PRINTED) / (half.algbw + PRINTED) for half in halves)
-    high = min((half.busbw + PRINTED) / (half.algbw - PRINTED) for half in halves)
-    if low <= high:
-        return low, high
-    sharpest = max(halves, key=lambda half: half.algbw)
-    return (
-        (sharpest.busbw - PRINTED) / (sharpest.algbw + PRINTED),
-        (sharpest.busbw + PRINTED) / (sharpest.algbw - PRINTED),
-    )
+    ranges = [_printed(half) for half in halves]
+    low, high = _common(ranges)
+    if low > high:
+        # A figure is wrong: those count that agree with the middle one.
+        middle = median(half.busbw / half.algbw for half in halves)
+        low, high = _common([(first, last) for first, last in ranges if first <= middle <= last])
+    return (low, high) if low <= high else None
+
+
+def _printed(half: Half) -> tuple[float, float]:
+    """Return the range of busbw over algbw that two decimals leave."""
+    return (half.busbw - PRINTED) / (half.algbw + PRINTED), (half.busbw + PRINTED) / (half.algbw - PRINTED)
+
+
+def _common(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the part that ranges share; upside down if there is none."""
+    return max((low for low, _ in ranges), default=1.0), min((high for _, high in ranges), default=0.0)
 
 
 def ranks_of(
@@ -170,8 +182,8 @@ def _silent(rows: Sequence[Row]) -> bool:
 
 def _span(ratio: tuple[float, float], passes: float) -> tuple[int, int]:
     """Return the fewest and the most ranks that a ratio allows."""
-    low, high = (float(curves.ranks_of_bus_factor(value, passes)) for value in ratio)
-    return math.ceil(low - 1e-9), math.floor(high + 1e-9) if math.isfinite(high) else 2**31
+    low, high = (min(float(curves.ranks_of_bus_factor(value, passes)), MOST) for value in ratio)
+    return math.ceil(low - 1e-9), math.floor(high + 1e-9)
 
 
 def _within(span: tuple[int, int], stated: list[int], remarks: list[str]) -> int | None:
@@ -193,7 +205,7 @@ def _within(span: tuple[int, int], stated: list[int], remarks: list[str]) -> int
 
 def _roundest(low: int, high: int) -> int | None:
     """Return the number in a range that the highest power of two divides, the smallest of them."""
-    if low > high or low < 1:
+    if low > high or low < 1 or low >= MOST:
         return None
     step = 1
     while -(-low // (2 * step)) * 2 * step <= high:

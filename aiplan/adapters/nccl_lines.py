@@ -126,12 +126,13 @@ def plain(line: str) -> str:
     text = re.sub(r"^\s*\[\d+\] (?=[#\s\d])", "", text)
     if re.match(r"^\s*\d+:\s", text) or LABEL.match(text):
         text = LABEL.sub("", text, count=1)
-    return text
+    return text.replace("|", " ") if text.lstrip().startswith("|") else text
 
 
 def heading_of(text: str) -> Heading | None:
     """Return what the line of column names says, or None if the line is no such line."""
     bare = [name.partition("(")[0].lower() for name in text.lstrip("# ").split()]
+    bare = [name for name in bare if name != "timestamp"]
     start = next((index for index, name in enumerate(bare) if name in {"size", "bytes"}), None)
     if start is None or "time" not in bare or "algbw" not in bare:
         return None
@@ -236,7 +237,7 @@ def _half(words: dict[str, str], heading: Heading) -> Half | None:
 
 def _figure(word: str) -> float | None:
     found = NUMBER.fullmatch(word)
-    return float(found[1]) if found else None
+    return float(found[1]) if found and found[1] not in {"nan", "inf"} else None
 
 
 def _size(word: str) -> int | None:
