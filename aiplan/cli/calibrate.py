@@ -18,7 +18,7 @@ HELP = """Fit the constants of the models on what was measured: on logs of colle
 
 What is not a command is a log, so 'aiplan calibrate my.log' is short for 'aiplan calibrate log my.log'.
 """
-SHORT = "Fit the constants of the models on logs of collectives or on runs."
+SHORT = "Fit the constants of the models on what was measured."
 LOG_SHORT = "Fit curves on logs of nccl-tests or rccl-tests; the word 'log' may be left out."
 LOG_HELP = """Fit curves of time over size on logs of nccl-tests or rccl-tests, and say whether the logs can be true.
 

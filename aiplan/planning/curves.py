@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from aiplan.core.arrays import Array
 
-BANDS = {"formulas": 0.60, "anchors": 0.30, "calibrated": 0.10}
-"""Relative error that about nine points in ten stay within, by what is known of a system; see the page on logs."""
+BANDS = {"formulas": 0.60, "hockney": 0.40, "anchors": 0.30, "calibrated": 0.10}
+"""Relative error that about nine sizes in ten stay within, by what is known of a healthy system."""
 SMALL = 4096.0
 """Sizes up to which the time is latency. [B]"""
 DAMPING = 0.2
@@ -50,8 +50,8 @@ class Curve(NamedTuple):
 
     @property
     def band(self) -> float:
-        """Relative error to expect of it."""
-        return BANDS["calibrated" if self.kind == "calibrated" else "anchors"]
+        """Relative error that about nine sizes in ten of a healthy system stay within."""
+        return BANDS[self.kind]
 
 
 def _anchored(nbytes: Array, latency: float, bandwidth: float) -> Array:

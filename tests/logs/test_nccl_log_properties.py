@@ -58,7 +58,9 @@ def tables(draw):
             # Never more than the fastest link, so that the figures stay in their columns.
             time = printed(draw(st.floats(5.0, 1e7)) + size / 400e3)
             algbw = size / float(time) / 1e3
-            halves.append((time, f"{algbw:.2f}", f"{algbw * (1.0 if passes is None else passes * (ranks - 1) / ranks):.2f}"))
+            halves.append(
+                (time, f"{algbw:.2f}", f"{algbw * (1.0 if passes is None else passes * (ranks - 1) / ranks):.2f}")
+            )
         rows.append((size, count, halves))
     return {"program": program, "ranks": ranks, "dtype": dtype, "reduction": reduction, "root": root, "rows": rows}
 
