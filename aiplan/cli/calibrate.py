@@ -102,7 +102,7 @@ def log(
     """Fit on logs of collectives."""
     from aiplan.cli.session import log_texts
     from aiplan.declare import Diagnostics
-    from aiplan.planning.log_files import limits_of, read_logs
+    from aiplan.planning.log_files import check_nodes, limits_of, read_logs
     from aiplan.planning.measured import measure_all
     from aiplan.planning.network_overlay import overlay_file
     from aiplan.report.measured import render
@@ -114,6 +114,7 @@ def log(
     catalog = session.catalog()
     limits = limits_of(link, network, ports, nodes, share, catalog, diagnostics)
     tables = read_logs(log_texts(logs, diagnostics), diagnostics)
+    check_nodes(tables, nodes, diagnostics)
     diagnostics.raise_if_errors()
     answer = measure_all(tables, tuple(logs), limits)
     if not overlay:

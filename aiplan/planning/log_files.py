@@ -28,6 +28,28 @@ def read_logs(texts: Iterable[tuple[str, bytes]], diagnostics: Diagnostics) -> l
     return [table for name, raw in texts for table in read_log(raw.decode("utf-8", "replace"), name, diagnostics)]
 
 
+def check_nodes(tables: Iterable[Table], nodes: int | None, diagnostics: Diagnostics) -> None:
+    """Note tables with fewer ranks than the nodes that they are said to have run on.
+
+    Parameters
+    ----------
+    tables : iterable of Table
+        Tables of all logs.
+    nodes : int or None
+        What the user says.
+    diagnostics : Diagnostics
+        Takes what is wrong.
+    """
+    for table in tables:
+        if nodes is not None and table.ranks is not None and table.ranks < nodes:
+            diagnostics.error(
+                "AIP107",
+                f"--nodes {nodes} for the {table.ranks} ranks of '{table.file}'",
+                expected="no more nodes than ranks",
+                hint="leave it out where the log lists its devices",
+            )
+
+
 def limits_of(
     link: str | None,
     network: str | None,

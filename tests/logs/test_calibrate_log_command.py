@@ -30,6 +30,7 @@ GOLDENS = {
     "ports unknown": ["calibrate", "plain.txt", "--network", "ib-ndr"],
     "entry without network": ["calibrate", "plain.txt", "-o", "mine/networks/fabric.yaml"],
     "entry from one node": ["calibrate", "plain.txt", "--network", "efa-p5", "-o", "fabric.yaml"],
+    "more nodes than ranks": ["calibrate", "plain.txt", "--nodes", "16"],
     "no argument": ["calibrate", "log"],
 }
 

@@ -3,6 +3,8 @@
 The bands are derived again from what public logs measured (tests/data/collectives.csv).
 """
 
+from pathlib import Path
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -181,3 +183,19 @@ def test_factors_of_the_page_on_performance(ranks, passes, factor):
 
 def test_limits_are_none_unless_named():
     assert Limits()[:8] == (None,) * 8
+
+
+def test_the_page_says_what_was_measured(clean):
+    """The table of docs/collectives-measured.md, computed again."""
+    page = (Path(__file__).parents[2] / "docs" / "collectives-measured.md").read_text(encoding="utf-8")
+    points = sum(len(nbytes) for nbytes, _ in clean.values())
+    assert f"{points} sizes of {len(clean)} public logs" in page
+    measured = {
+        "`a + n / B`": [np.abs(fits.hockney(n, t).time(n) / t - 1) for n, t in clean.values()],
+        "`a + n / B + 2 sqrt(0.235 a n / B)`": [fits.anchors_without_each(n, t) for n, t in clean.values()],
+        "`min(a1 + n / B1, a2 + n / B2 + c sqrt(n))`": [fits.held_out(n, t) for n, t in clean.values()],
+    }
+    for formula, errors in measured.items():
+        found = fits.summed_up(np.concatenate(errors))
+        cells = " | ".join(f"{share * 100:.1f} %" for share in (found.median, found.p90, found.within_10))
+        assert f"{formula} | {cells} |" in page
