@@ -14,7 +14,11 @@ TAG = re.compile(r"\[\d+(?:,\d+)?\](?:<std(?:out|err|diag)>:)?")
 """Rank tags of mpirun and of NCCL, which can stand in the middle of a row when processes share a pipe."""
 LABEL = re.compile(r"^\s*(?:\d+:|[\w.-]+:(?=\s)|\[[\w./-]+\]|\d{4}-\d\d-\d\dT[\d:.]+Z?)\s")
 """Labels of srun, pdsh and kubectl at the start of a line."""
-CLOCK = re.compile(r"^\d{4}-\d\d-\d\d(T.*)?$|^\d\d:\d\d:\d\d(\.\d+)?$")
+MPI = re.compile(r"^\s*(?:\[\d+,\d+\]<std\w+>:\s?|\[\d+\] (?=[#\s\d]))")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+MOST_LABELS = 3
+MOST_BEFORE_TYPE = 5
+CLOCK = re.compile(r"^\[?(?:\d{4}-\d\d-\d\d(?:T.*)?|\d\d:\d\d:\d\d(?:[.,]\d+)?)\]?$")
 GLUED = re.compile(r"(?<=\.\d\d)(?=\d+\.\d\d$)")
 """Where two figures with two decimals have run into each other."""
 NUMBER = re.compile(r"([-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|inf)(?:us|ms|s|[GMK]i?B/s)?")
@@ -121,11 +125,14 @@ class Heading(NamedTuple):
 
 
 def plain(line: str) -> str:
-    """Return a line without what launchers put before it."""
-    text = re.sub(r"^\s*\[\d+,\d+\]<std\w+>:\s?", "", line)
-    text = re.sub(r"^\s*\[\d+\] (?=[#\s\d])", "", text)
-    if re.match(r"^\s*\d+:\s", text) or LABEL.match(text):
-        text = LABEL.sub("", text, count=1)
+    """Return a line without colours, and without what launchers put before it, one inside the other."""
+    text = COLOUR.sub("", line)
+    for _ in range(MOST_LABELS):
+        shorter = MPI.sub("", text, count=1)
+        shorter = LABEL.sub("", shorter, count=1)
+        if shorter == text:
+            break
+        text = shorter
     return text.replace("|", " ") if text.lstrip().startswith("|") else text
 
 
@@ -181,7 +188,8 @@ def row_of(text: str, line: int, heading: Heading) -> Row | None:
     """
     words = [part for word in TAG.sub(" ", text).lstrip("# \t").split() for part in GLUED.split(word)]
     words = [word for word in words if not CLOCK.match(word)]
-    extra, words = tuple(words[: heading.extra]), words[heading.extra :]
+    before = _before_size(words, heading)
+    extra, words = tuple(words[:before]), words[before:]
     size = _size(words[0]) if words else None
     if size is None:
         return None
@@ -200,6 +208,12 @@ def row_of(text: str, line: int, heading: Heading) -> Row | None:
         return None
     root, halves = found
     return Row(line, size, count, dtype, reduction, root, halves, extra)
+
+
+def _before_size(words: list[str], heading: Heading) -> int:
+    """Return how many cells stand before the size: people put columns of their own there, under a heading or not."""
+    place = next((index for index, word in enumerate(words[:MOST_BEFORE_TYPE]) if word in WIDTHS), None)
+    return heading.extra if place is None else max(0, place - (2 if heading.counted else 1))
 
 
 def _halves(words: list[str], heading: Heading) -> tuple[int | None, tuple[Half | None, ...]] | None:

@@ -3,7 +3,7 @@
 import pytest
 
 SIZES = [1024, 65536, 1048576, 67108864, 1073741824]
-SAME_AS_PLAIN = ["mpi-tags", "srun-labels", "kubectl-labels"]
+SAME_AS_PLAIN = ["mpi-tags", "srun-labels", "kubectl-labels", "two-labels", "coloured"]
 REFUSED = {"no-table": "More processors requested than permitted", "nothing": "came to its first row"}
 OPERATIONS = {
     "all-to-all-blank": ("all_to_all", 8),
@@ -23,6 +23,7 @@ OPERATIONS = {
     "markdown-table": ("all_reduce", 8),
     "milliseconds": ("all_reduce", 8),
     "named-32r": ("all_reduce", 16),
+    "log-times": ("all_reduce", 8),
     "no-heading": ("all_reduce", 8),
     "not-checked": ("all_reduce", 8),
     "old-reduce-scatter": ("reduce_scatter", 12),
@@ -40,6 +41,7 @@ SEVERAL = {
     "all-reductions": [("all_reduce", 8)] * 5,
     "all-types": [("all_reduce", 8)] * 3,
     "first-column": [("all_reduce", 16), ("all_reduce", 32)],
+    "first-column-bare": [("all_reduce", ranks) for ranks in (8, 16, 24, 32)],
     "reduce-every-root": [("reduce", None)] * 2,
     "several-programs": [("all_reduce", 8), ("all_gather", 8)],
     "two-sweeps": [("all_reduce", 8)] * 2,
