@@ -44,26 +44,34 @@ def clean(published):
     }
 
 
+@pytest.fixture(scope="module")
+def unseen(clean):
+    """Errors on sizes a curve was not fitted on: of the calibrated one, and of two anchors."""
+    return {
+        "calibrated": np.concatenate([fits.held_out(*points) for points in clean.values()]),
+        "anchors": np.concatenate([fits.anchors_without_each(*points) for points in clean.values()]),
+    }
+
+
 def test_which_logs_are_healthy(published, clean):
     assert set(published) - set(clean) == set(UNHEALTHY)
     for name, word in UNHEALTHY.items():
         assert word in " ".join(flag.text for flag in (*falls(*published[name]), *breaks(*published[name])))
 
 
-def test_calibrated_curve_on_sizes_it_has_not_seen(clean):
+def test_calibrated_curve_on_sizes_it_has_not_seen(unseen):
     """Fitted on every other size: median error at most 2.5 %, at least 88 % of the rest within 10 %."""
-    found = fits.summed_up(np.concatenate([fits.held_out(*points) for points in clean.values()]))
+    found = fits.summed_up(unseen["calibrated"])
     assert found.points > 200
     assert found.median <= 0.025
     assert found.within_10 >= 0.88
     assert found.p90 == pytest.approx(fits.BANDS["calibrated"], abs=0.03)
 
 
-def test_two_anchors_on_sizes_they_were_not_taken_from(clean):
+def test_two_anchors_on_sizes_they_were_not_taken_from(unseen):
     """Each size with anchors from all others: median error at most 6 %, at least 65 % within 10 %."""
-    errors = np.concatenate([fits.anchors_without_each(*points) for points in clean.values()])
-    found = fits.summed_up(errors[np.isfinite(errors)])
-    assert np.isfinite(errors).all()
+    assert np.isfinite(unseen["anchors"]).all()
+    found = fits.summed_up(unseen["anchors"])
     assert found.median <= 0.06
     assert found.within_10 >= 0.65
     assert found.p90 == pytest.approx(fits.BANDS["anchors"], abs=0.03)
@@ -185,17 +193,17 @@ def test_limits_are_none_unless_named():
     assert Limits()[:8] == (None,) * 8
 
 
-def test_the_page_says_what_was_measured(clean):
+def test_the_page_says_what_was_measured(clean, unseen):
     """The table of docs/collectives-measured.md, computed again."""
     page = (Path(__file__).parents[2] / "docs" / "collectives-measured.md").read_text(encoding="utf-8")
     points = sum(len(nbytes) for nbytes, _ in clean.values())
     assert f"{points} sizes of {len(clean)} public logs" in page
     measured = {
-        "`a + n / B`": [np.abs(fits.hockney(n, t).time(n) / t - 1) for n, t in clean.values()],
-        "`a + n / B + 2 sqrt(0.235 a n / B)`": [fits.anchors_without_each(n, t) for n, t in clean.values()],
-        "`min(a1 + n / B1, a2 + n / B2 + c sqrt(n))`": [fits.held_out(n, t) for n, t in clean.values()],
+        "`a + n / B`": np.concatenate([np.abs(fits.hockney(n, t).time(n) / t - 1) for n, t in clean.values()]),
+        "`a + n / B + 2 sqrt(0.235 a n / B)`": unseen["anchors"],
+        "`min(a1 + n / B1, a2 + n / B2 + c sqrt(n))`": unseen["calibrated"],
     }
     for formula, errors in measured.items():
-        found = fits.summed_up(np.concatenate(errors))
+        found = fits.summed_up(errors)
         cells = " | ".join(f"{share * 100:.1f} %" for share in (found.median, found.p90, found.within_10))
         assert f"{formula} | {cells} |" in page

@@ -102,7 +102,7 @@ def log_of(table, dialect):
     return "".join(f"{dialect['label']}{line}\n" for line in lines)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(tables(), dialects())
 def test_comes_back_as_it_was(table, dialect):
     diagnostics = Diagnostics()
@@ -117,7 +117,7 @@ def test_comes_back_as_it_was(table, dialect):
             assert half[:3] == (time / 1e6, algbw * 1e9, busbw * 1e9)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(tables(), dialects())
 def test_ranks_are_right_or_said_to_be_unsure(table, dialect):
     (found,) = read_log(log_of(table, dialect), "log.txt", Diagnostics())
@@ -127,7 +127,7 @@ def test_ranks_are_right_or_said_to_be_unsure(table, dialect):
         assert any("taken for" in text for text in found.remarks)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text(alphabet=st.sampled_from("0123456789.-#[]<>:|/ \n\tNAeE+floatsumsizetimealgbwbusbw(us)"), max_size=400))
 def test_no_text_is_too_odd(text):
     diagnostics = Diagnostics()
