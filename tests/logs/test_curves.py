@@ -16,6 +16,7 @@ from aiplan.planning.health import Limits
 from aiplan.planning.health import _breaks as breaks
 from aiplan.planning.health import _falls as falls
 
+PAGE = Path(__file__).parents[2] / "docs" / "collectives-measured.md"
 SIZES = np.array([2.0**power for power in range(3, 33)])
 TRUE = {
     "short_latency": 15e-6,
@@ -193,9 +194,19 @@ def test_limits_are_none_unless_named():
     assert Limits()[:8] == (None,) * 8
 
 
+def test_the_page_says_what_all_logs_give(published):
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    for errors_of, words in (
+        (fits.held_out, "median error of {} and {} of sizes within 10 %"),
+        (fits.anchors_without_each, "the anchors {} and {}."),
+    ):
+        found = fits.summed_up(np.concatenate([errors_of(*points) for points in published.values()]))
+        assert words.format(f"{found.median * 100:.1f} %", f"{found.within_10 * 100:.1f} %") in page
+
+
 def test_the_page_says_what_was_measured(clean, unseen):
     """The table of docs/collectives-measured.md, computed again."""
-    page = (Path(__file__).parents[2] / "docs" / "collectives-measured.md").read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     points = sum(len(nbytes) for nbytes, _ in clean.values())
     assert f"{points} sizes of {len(clean)} public logs" in page
     measured = {
