@@ -133,6 +133,22 @@ def source_of(text: str) -> Source:
     return Source(text, sys.stdin.buffer.read()) if text == STANDARD else Source(text)
 
 
+def log_texts(names: Sequence[str], diagnostics: Diagnostics) -> list[tuple[str, bytes]]:
+    """Return logs by name with what they hold; note those that cannot be read."""
+    from aiplan.planning.variants import STDIN
+
+    found: list[tuple[str, bytes]] = []
+    for name in names:
+        try:
+            piped = name == STANDARD
+            found.append((STDIN, sys.stdin.buffer.read()) if piped else (name, Path(name).read_bytes()))
+        except OSError as problem:
+            reason = problem.strerror or "it cannot be read"
+            hint = "give a log of nccl-tests or rccl-tests, or the command 'runs' for training runs"
+            diagnostics.error("AIP113", f"cannot read '{name}': {reason}", hint=hint)
+    return found
+
+
 def nothing_counts(hint: str) -> InputError:
     """Return the error that there is no run to answer from."""
     diagnostics = Diagnostics()

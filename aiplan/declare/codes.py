@@ -59,6 +59,7 @@ _ROWS = (
         "The file is written for a version of the format that this program does not read.",
     ),
     Code("AIP117", "not-modelled", "The value is meaningful, but no model for it exists yet."),
+    Code("AIP118", "no-measurements", "The log holds no table of measurements, so there is nothing to fit."),
     # The catalog
     Code("AIP201", "unknown-catalog-id", "No catalog entry has this name."),
     Code("AIP202", "inconsistent-entry", "The values of a catalog entry contradict each other."),

@@ -15,6 +15,7 @@ import numpy as np
 from aiplan.engine.evaluate import evaluate
 from aiplan.planning.accuracy import compare_runs, group_of
 from aiplan.planning.constants import constants
+from aiplan.planning.descent import descend
 from aiplan.planning.estimate import columns
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ FARTHEST = 0.5
 """How far a constant moves in one round, as a logarithm."""
 ROUNDS, ROUNDS_WITHOUT = 25, 3
 SETTLED = 0.02
-TRIES = 7
 
 
 class Error(NamedTuple):
@@ -187,35 +187,19 @@ def _unaided(task: _Problem, values: Array, counted: NDArray[np.bool_]) -> Array
 
 
 def _fitted(task: _Problem, start: Array, counted: NDArray[np.bool_], rounds: int) -> _State:
-    """Return the constants that fit best: Gauss-Newton on damped residuals, with Levenberg's brake."""
-    best, brake = task.state(task.bounded(start), counted), 1e-3
-    for _ in range(rounds):
+    """Return the constants that fit best: least squares on damped residuals."""
+    pull = 1.0 / task.spread() ** 2
+
+    def quadratic(best: _State) -> tuple[Array, Array]:
         slopes = task.slopes(best)
         weights = counted / (1.0 + (best.residuals / DAMPING) ** 2) / DAMPING**2
-        pull = 1.0 / task.spread() ** 2
         curvature = slopes.T @ (slopes * weights[:, None]) + np.diag(pull)
-        gradient = slopes.T @ (weights * best.residuals) + pull * (best.values - task.usual())
-        found, brake = _step(task, best, curvature, gradient, brake, counted)
-        if found is None:
-            break
-        gained, best = best.loss - found.loss, found
-        if gained < SETTLED:
-            break
-    return best
+        return curvature, slopes.T @ (weights * best.residuals) + pull * (best.values - task.usual())
 
+    def at(values: Array) -> _State:
+        return task.state(task.bounded(values), counted)
 
-def _step(
-    task: _Problem, best: _State, curvature: Array, gradient: Array, brake: float, counted: NDArray[np.bool_]
-) -> tuple[_State | None, float]:
-    """Return the next state, if there is a better one, and the brake that led there."""
-    for _ in range(TRIES):
-        braked = curvature + brake * np.diag(np.diag(curvature))
-        move = np.clip(-np.linalg.solve(braked, gradient), -FARTHEST, FARTHEST)
-        found = task.state(task.bounded(best.values + move), counted)
-        if found.loss < best.loss:
-            return found, max(brake / 6.0, 1e-5)
-        brake *= 6.0
-    return None, brake
+    return descend(at(start), at, quadratic, rounds, FARTHEST, SETTLED)
 
 
 def _apart(found: Sequence[Constant]) -> list[list[int]]:

@@ -72,6 +72,7 @@ def result_schema() -> dict[str, Any]:
             _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
             _document("accuracy", _closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
             _document("calibrate", _closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
+            _document("calibrate-log", _log_inputs(), _logs()),
         ],
         "definitions": {
             "explanation": _explanation(),
@@ -251,6 +252,44 @@ def _calibrate() -> dict[str, Any]:
             "sources": _list(_closed({"source": TEXT} | compared)),
         }
     )
+
+
+def _log_inputs() -> dict[str, Any]:
+    named = dict.fromkeys(("link", "network"), _or_none(TEXT)) | dict.fromkeys(("ports", "nodes"), _or_none(COUNT))
+    return _closed({"files": TEXTS, "share": NUMBER} | named)
+
+
+def _logs() -> dict[str, Any]:
+    figures = dict.fromkeys(("time_s", "algbw_bytes_per_s", "busbw_bytes_per_s"), NUMBER)
+    half = _or_none(_closed(figures | {"wrong": UNKNOWN}))
+    shares = ("median_abs_error", "p90_abs_error", "worst_abs_error", "share_within_10_percent")
+    errors = {"n": COUNT} | dict.fromkeys(shares, NUMBER)
+    fit = _closed(
+        {
+            "kind": {"enum": ["calibrated", "anchors", "hockney"]},
+            "band": NUMBER,
+            "constants": {"type": "object", "additionalProperties": UNKNOWN},
+            "errors": _closed(errors),
+            "errors_unseen": _or_none(_closed(errors)),
+        }
+    )
+    known = ("latency_s", "plateau_algbw_bytes_per_s", "plateau_busbw_bytes_per_s", "plateau_size_bytes")
+    table = (
+        dict.fromkeys(("file", "operation", "type", "reduction"), TEXT)
+        | dict.fromkeys(("ranks", "nodes"), _or_none(COUNT))
+        | dict.fromkeys(known, UNKNOWN)
+        | {
+            "line": COUNT,
+            "root": _or_none({"type": "integer"}),
+            "rows": _list(_closed({"size_bytes": COUNT, "out_of_place": half, "in_place": half} | figures)),
+            "fit": _or_none(fit),
+            "fits": _list(fit),
+            "errors_by_size": _list(_closed({"from_bytes": NUMBER} | errors)),
+            "flags": _list(_closed({"kind": {"enum": ["impossible", "unhealthy"]}, "text": TEXT})),
+            "remarks": TEXTS,
+        }
+    )
+    return _closed({"tables": _list(_closed(table))})
 
 
 def _ranking() -> dict[str, Any]:
