@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
 from aiplan.declare import Diagnostics, Mapping, Origins, build, set_value
-from aiplan.scenario import legality
+from aiplan.scenario import communication, legality
 from aiplan.scenario.files import (
     LIBRARY,
     Place,
@@ -130,6 +130,10 @@ def _checked(
     values = resolve(parts, tree, diagnostics)
     accelerators = file.cluster.accelerators or file.cluster.nodes * parts.node.accelerators
     legality.report(legality.check_plan(parts.model, file.workload, file.plan, accelerators), tree, diagnostics)
+    if values is not None:
+        zero = values["plan.zero"].number
+        legality.report(communication.check(file.communication, zero), tree, diagnostics)
+        communication.warn(file.communication, tree, diagnostics)
     split = legality.stage_layers(parts.model, file.plan)
     if values is None or split is None or diagnostics.has_errors:
         return None
