@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
 from aiplan.declare import Diagnostics, Mapping, Origins, build, set_value
-from aiplan.scenario import communication, legality
+from aiplan.scenario import communication, environment, legality
 from aiplan.scenario.files import (
     LIBRARY,
     Place,
@@ -58,6 +58,7 @@ class Scenario(NamedTuple):
     values: dict[str, Value]
     stages: dict[str, list[float]]
     data: int
+    network: Network | None = None
     settings: tuple[str, ...] = ()
 
     @property
@@ -133,10 +134,11 @@ def _checked(
     if values is not None:
         zero = values["plan.zero"].number
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
-        communication.warn(file.communication, tree, diagnostics)
     split = legality.stage_layers(parts.model, file.plan)
     if values is None or split is None or diagnostics.has_errors:
         return None
+    communication.warn(file.communication, tree, diagnostics)
+    environment.lint(file.environment, environment.system(parts), tree, diagnostics)
     return Scenario(
         name=file.name or place.path.stem,
         source=place.name,
@@ -148,6 +150,7 @@ def _checked(
         values=values,
         stages=stages_of(parts.model, split),
         data=int(values["plan.data"].number),
+        network=parts.network[0] if parts.network else None,
         settings=settings,
     )
 
