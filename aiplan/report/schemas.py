@@ -72,6 +72,7 @@ def result_schema() -> dict[str, Any]:
             _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
             _document("accuracy", _closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
             _document("calibrate", _closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
+            _document("nccl-env", _inputs(values=False), _nccl_env()),
         ],
         "definitions": {
             "explanation": _explanation(),
@@ -250,6 +251,11 @@ def _calibrate() -> dict[str, Any]:
             "sources": _list(_closed({"source": TEXT} | compared)),
         }
     )
+
+
+def _nccl_env() -> dict[str, Any]:
+    variable = dict.fromkeys(("name", "value", "why", "default", "source"), TEXT)
+    return _closed({"accelerator": TEXT, "network": TEXT, "variables": _list(_closed(variable))})
 
 
 def _ranking() -> dict[str, Any]:

@@ -7,14 +7,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.core.compression import ALL_GATHER, ALL_TO_ALL, METHODS, Method
-from aiplan.scenario.files import locate
+from aiplan.scenario.cautions import Caution
 from aiplan.scenario.legality import Fault
 from aiplan.scenario.values import Value, from_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aiplan.declare import Diagnostics, Node
     from aiplan.scenario.records import Communication
     from aiplan.scenario.resolve import Parts
 
@@ -68,21 +67,21 @@ def check(wanted: Communication, zero: float) -> Iterator[Fault]:
         )
 
 
-def warn(wanted: Communication, tree: Node, diagnostics: Diagnostics) -> None:
-    """Warn that what a communication does to the training itself is not modelled."""
+def cautions(wanted: Communication) -> Iterator[Caution]:
+    """Yield that what a communication does to the training itself is not modelled."""
     if wanted.compression != "none":
-        diagnostics.warning(
+        yield Caution(
             "AIP321",
+            PATH,
             f"what {wanted.compression} does to accuracy and convergence is outside the model",
-            locate(tree, PATH),
-            hint="the estimate takes as many steps as without; coding is at the rate of memory, a lower bound",
+            "the estimate takes as many steps as without; coding is at the rate of memory, a lower bound",
         )
     if wanted.reduce_every > 1:
-        diagnostics.warning(
+        yield Caution(
             "AIP321",
+            "communication.reduce_every",
             f"what {wanted.reduce_every} local steps do to accuracy and convergence is outside the model",
-            locate(tree, "communication.reduce_every"),
-            hint="the estimate takes as many steps as without",
+            "the estimate takes as many steps as without",
         )
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog import nccl
-from aiplan.declare import Mapping, Scalar
+from aiplan.declare import Mapping
+from aiplan.scenario.cautions import Caution
+from aiplan.scenario.legality import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aiplan.declare import Diagnostics, Mark, Node
+    from aiplan.declare import Mark, Node
     from aiplan.scenario.resolve import Parts
 
 FIELD = "environment"
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 VERBS = ("infiniband", "roce")
 LIBFABRIC = ("efa", "slingshot", "omni-path")
 TCPX = {"tcpx": "gpudirect-tcpx", "tcpxo": "gpudirect-tcpxo"}
@@ -52,15 +56,6 @@ class System(NamedTuple):
         return self.network in {"verbs": VERBS, "libfabric": LIBFABRIC}.get(need, (need,))
 
 
-class Conflict(NamedTuple):
-    """A variable that contradicts something: code, name, what is wrong, a way out."""
-
-    code: str
-    name: str
-    problem: str
-    hint: str
-
-
 def system(parts: Parts) -> System:
     """Return what of a cluster the variables depend on."""
     device, node, cluster = parts.accelerator, parts.node, parts.file.cluster
@@ -81,67 +76,68 @@ def system(parts: Parts) -> System:
     )
 
 
-def lint(given: dict[str, str | int], cluster: System, tree: Node, diagnostics: Diagnostics) -> None:
-    """Warn of every variable that is unknown, has no value it takes, or contradicts the cluster."""
-    if not given:
-        return
-    marks = _marks(tree)
-    values = {name: str(value).strip() for name, value in given.items()}
+def check(given: dict[str, str | int]) -> Iterator[Fault]:
+    """Yield names that no variable can have."""
+    for name in given:
+        if not NAME.fullmatch(name):
+            yield Fault("AIP330", f"'{name}' cannot be a variable", FIELD, "letters, digits and _; no digit first")
+
+
+def lint(given: dict[str, str | int], cluster: System, tree: Node) -> Iterator[Caution]:
+    """Yield every variable that is unknown, has no value it takes, or contradicts the cluster."""
+    names = _names(tree) if given else {}
     sound = {}
-    for name, value in values.items():
-        key, at = marks.get(name, (None, None))
+    for name, value in ((name, str(value).strip()) for name, value in given.items()):
         unknown = _unknown(name)
         wrong = None if unknown or name not in nccl.variables() else nccl.wrong(name, value)
         if unknown:
-            diagnostics.warning("AIP330", unknown.problem, key, hint=unknown.hint)
+            yield unknown._replace(mark=names.get(name))
         elif wrong:
-            diagnostics.warning(
-                "AIP331", wrong.problem, at, expected=f"expected {wrong.expected}", hint=_close(name, value)
-            )
+            yield Caution("AIP331", f"{FIELD}.{name}", wrong.problem, _close(name, value), f"expected {wrong.expected}")
         else:
             sound[name] = value
-    for found in (*_unneeded(sound, cluster), *_contradictions(sound, cluster), *_forbidden(sound)):
-        diagnostics.warning(found.code, found.problem, marks.get(found.name, (None, None))[1], hint=found.hint)
+    yield from _unneeded(sound, cluster)
+    yield from _contradictions(sound, cluster)
+    yield from _forbidden(sound)
 
 
-def _marks(tree: Node) -> dict[str, tuple[Mark, Mark]]:
-    """Return where the name and the value of each variable stand."""
+def _names(tree: Node) -> dict[str, Mark]:
+    """Return where the name of each variable stands."""
     block = next((child for key, child in tree.items if key.text == FIELD), None) if isinstance(tree, Mapping) else None
-    items = block.items if isinstance(block, Mapping) else []
-    return {key.text: (key.mark, child.mark if isinstance(child, Scalar) else key.mark) for key, child in items}
+    return {key.text: key.mark for key, _ in block.items} if isinstance(block, Mapping) else {}
 
 
-def _unknown(name: str) -> Conflict | None:
+def _unknown(name: str) -> Caution | None:
     known = nccl.variables()
     if name in known:
         then = known[name].replaced_by
-        return Conflict("AIP330", name, f"{name} is no longer read", f"use {then}") if then else None
+        return Caution("AIP330", f"{FIELD}.{name}", f"{name} is no longer read", f"use {then}") if then else None
     ours = name.startswith("NCCL_")
     close = difflib.get_close_matches(name.upper(), known, n=2, cutoff=0.6 if ours else 0.85)
     if not ours and not close:
         return None  # a variable of something else
     meant = f"did you mean {' or '.join(repr(one) for one in close)}?" if close else f"see {nccl.DOCUMENTATION}"
-    return Conflict("AIP330", name, f"no variable '{name}' is known", meant)
+    return Caution("AIP330", f"{FIELD}.{name}", f"no variable '{name}' is known", meant)
 
 
-def _close(name: str, value: str) -> str | None:
+def _close(name: str, value: str) -> str:
     variable = nccl.variables()[name]
     names = {"algorithms": nccl.ALGORITHMS, "protocols": nccl.PROTOCOLS}.get(variable.kind, variable.choices)
     last = value.replace(";", ",").replace(":", ",").split(",")
     bad = next((word for word in last if word.strip("^ ").upper() not in {one.upper() for one in names}), value)
     close = difflib.get_close_matches(bad.strip("^ ").upper(), [one.upper() for one in names], n=2, cutoff=0.6)
     spelled = [repr(one) for one in names if one.upper() in close]
-    return f"did you mean {' or '.join(spelled)}?" if spelled else None
+    return f"did you mean {' or '.join(spelled)}?" if spelled else ""
 
 
-def _unneeded(values: dict[str, str], cluster: System) -> Iterator[Conflict]:
+def _unneeded(values: dict[str, str], cluster: System) -> Iterator[Caution]:
     """Yield variables for hardware that is not there."""
     known = nccl.variables()
     if cluster.vendor not in USERS:
         for name in values:
             if name.startswith("NCCL_"):
                 problem = f"{name} does nothing: {cluster.device} communicates without NCCL"
-                yield Conflict("AIP332", name, problem, "leave it out")
+                yield Caution("AIP332", f"{FIELD}.{name}", problem, "leave it out")
         return
     for name, value in values.items():
         need = known[name].needs if name in known else None
@@ -151,15 +147,15 @@ def _unneeded(values: dict[str, str], cluster: System) -> Iterator[Conflict]:
             "nvls": f"{cluster.device} has no switches that reduce, as Hopper and later have",
             "mnnvl": "no NVLink between the nodes: the scale-up domain is one node",
         }.get(need, f"the network is {cluster.network_name}")
-        yield Conflict("AIP332", name, f"{name}={value} does nothing here: {there}", "leave it out")
+        yield Caution("AIP332", f"{FIELD}.{name}", f"{name}={value} does nothing here: {there}", "leave it out")
 
 
-def _contradictions(values: dict[str, str], cluster: System) -> Iterator[Conflict]:
+def _contradictions(values: dict[str, str], cluster: System) -> Iterator[Caution]:
     """Yield variables that switch off or slow down what the estimate counts on, and pairs that contradict."""
 
-    def when(condition: bool, name: str, problem: str, hint: str) -> Iterator[Conflict]:  # noqa: FBT001
+    def when(condition: bool, name: str, problem: str, hint: str) -> Iterator[Caution]:  # noqa: FBT001
         if condition:
-            yield Conflict("AIP332", name, f"{name}={values[name]} {problem}", hint)
+            yield Caution("AIP332", f"{FIELD}.{name}", f"{name}={values[name]} {problem}", hint)
 
     def has(name: str, *choices: str) -> bool:
         return values.get(name, "").upper() in choices
@@ -199,21 +195,21 @@ def _contradictions(values: dict[str, str], cluster: System) -> Iterator[Conflic
     yield from _pairs(values)
 
 
-def _pairs(values: dict[str, str]) -> Iterator[Conflict]:
+def _pairs(values: dict[str, str]) -> Iterator[Caution]:
     numbers = {name: int(value, 0) for name, value in values.items() if value.lstrip("+-").isdigit()}
     threads, sockets = numbers.get("NCCL_SOCKET_NTHREADS", 1), numbers.get("NCCL_NSOCKS_PERTHREAD", 1)
     if threads * sockets > MOST_SOCKETS:
         problem = f"{threads} threads x {sockets} sockets are more than the {MOST_SOCKETS} that NCCL takes"
         name = "NCCL_NSOCKS_PERTHREAD" if "NCCL_NSOCKS_PERTHREAD" in numbers else "NCCL_SOCKET_NTHREADS"
-        yield Conflict("AIP332", name, problem, f"a product of at most {MOST_SOCKETS}")
+        yield Caution("AIP332", f"{FIELD}.{name}", problem, f"a product of at most {MOST_SOCKETS}")
     for what in ("NCHANNELS", "CTAS"):
         low, high = numbers.get(f"NCCL_MIN_{what}", 0), numbers.get(f"NCCL_MAX_{what}", 0)
         if low > high > 0:
             problem = f"NCCL_MIN_{what} of {low} is more than NCCL_MAX_{what} of {high}"
-            yield Conflict("AIP332", f"NCCL_MIN_{what}", problem, f"at most {high}")
+            yield Caution("AIP332", f"{FIELD}.NCCL_MIN_{what}", problem, f"at most {high}")
 
 
-def _forbidden(values: dict[str, str]) -> Iterator[Conflict]:
+def _forbidden(values: dict[str, str]) -> Iterator[Caution]:
     """Yield a list of algorithms that leaves none of those the estimate assumes."""
     value = values.get("NCCL_ALGO")
     if value is None:
@@ -224,10 +220,11 @@ def _forbidden(values: dict[str, str]) -> Iterator[Conflict]:
             for collective, known in ASSUMED.items()
             if known == assumed and not nccl.allowed(value, collective) & set(known)
         ]
+        timed = " and ".join(operations)
         if operations:
-            yield Conflict(
+            yield Caution(
                 "AIP333",
-                "NCCL_ALGO",
-                f"NCCL_ALGO={value} forbids {' and '.join(assumed)}: so the estimate times {' and '.join(operations)}",
+                f"{FIELD}.NCCL_ALGO",
+                f"NCCL_ALGO={value} forbids {' and '.join(assumed)}, as which the estimate times {timed}",
                 f"allow {' or '.join(assumed)}; the time of another algorithm is not in the estimate",
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
 from aiplan.declare import Diagnostics, Mapping, Origins, build, set_value
-from aiplan.scenario import communication, environment, legality
+from aiplan.scenario import cautions, communication, environment, legality
 from aiplan.scenario.files import (
     LIBRARY,
     Place,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from aiplan.catalog.load import Catalog
     from aiplan.catalog.records import Accelerator, Link, Network
     from aiplan.declare import Node
+    from aiplan.scenario.cautions import Caution
     from aiplan.scenario.values import Value
 
 
@@ -58,7 +59,8 @@ class Scenario(NamedTuple):
     values: dict[str, Value]
     stages: dict[str, list[float]]
     data: int
-    network: Network | None = None
+    system: environment.System
+    cautions: tuple[Caution, ...] = ()
     settings: tuple[str, ...] = ()
 
     @property
@@ -134,11 +136,13 @@ def _checked(
     if values is not None:
         zero = values["plan.zero"].number
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
+    legality.report(environment.check(file.environment), tree, diagnostics)
     split = legality.stage_layers(parts.model, file.plan)
     if values is None or split is None or diagnostics.has_errors:
         return None
-    communication.warn(file.communication, tree, diagnostics)
-    environment.lint(file.environment, environment.system(parts), tree, diagnostics)
+    system = environment.system(parts)
+    told = (*communication.cautions(file.communication), *environment.lint(file.environment, system, tree))
+    cautions.report(told, tree, diagnostics)
     return Scenario(
         name=file.name or place.path.stem,
         source=place.name,
@@ -150,7 +154,8 @@ def _checked(
         values=values,
         stages=stages_of(parts.model, split),
         data=int(values["plan.data"].number),
-        network=parts.network[0] if parts.network else None,
+        cautions=told,
+        system=system,
         settings=settings,
     )
 
