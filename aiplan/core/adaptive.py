@@ -1,4 +1,4 @@
-"""Communication that changes over a training: less often, in another precision, in another part of the network."""
+"""Communication that adapts: less often, in another precision over a training, in levels of the network."""
 
 from __future__ import annotations
 
@@ -106,3 +106,55 @@ def hierarchical_mean_time(inside: Numeric, outside: Numeric, inside_every: Nume
        https://arxiv.org/abs/1808.07217
     """
     return inside / inside_every + outside / outside_every
+
+
+@closed_form
+def two_hop_exchange_time(
+    nbytes: Numeric,
+    ranks: Numeric,
+    local_ranks: Numeric,
+    inside: Numeric,
+    outside: Numeric,
+    inside_latency: Numeric,
+    outside_latency: Numeric,
+) -> Numeric:
+    """Time of a reduction by exchange in two hops: parts are added up inside the node, the sums between nodes.
+
+    t = n (g - 1) / (g b_in) + (g - 1) a_in + n (p - g) / (p g b_out) + (p / g - 1) a_out
+
+    Parameters
+    ----------
+    nbytes : numeric
+        Buffer of codes per rank n. [B]
+    ranks : numeric
+        Number of ranks p, at least 1. [-]
+    local_ranks : numeric
+        Ranks g of the group in one node. [-]
+    inside : numeric
+        Per-rank, one-way bandwidth b_in inside the node. [B/s]
+    outside : numeric
+        Per-rank, one-way bandwidth b_out between nodes. [B/s]
+    inside_latency : numeric
+        Per message inside the node a_in. [s]
+    outside_latency : numeric
+        Per message between nodes a_out. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    p = 1 gives 0. For codes that cannot be added on the way, as those of 8 bits and of signs: each rank receives its
+    part from all, adds it up in full precision and codes the sum again. One hop would send g times as much between
+    nodes. As many ranks in every node.
+
+    References
+    ----------
+    .. [1] Wang et al., "ZeRO++: Extremely Efficient Collective Communication for Giant Model Training", 2023,
+       section on quantized gradients. https://arxiv.org/abs/2306.10209
+    """
+    hop_inside = nbytes * (local_ranks - 1.0) / (local_ranks * inside) + (local_ranks - 1.0) * inside_latency
+    across = nbytes * (ranks - local_ranks) / (ranks * local_ranks * outside)
+    return hop_inside + across + (ranks / local_ranks - 1.0) * outside_latency

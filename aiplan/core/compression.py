@@ -66,7 +66,7 @@ METHODS: dict[str, Method] = {
     "int8": Method(
         "int8",
         "8-bit codes with a scale for each block",
-        "codes cannot be added on the way: exchanged, added up in full precision, coded again, gathered",
+        "codes cannot be added on the way: exchanged in two hops, added up in full precision, coded again, gathered",
         "https://arxiv.org/abs/2306.10209",
         ALL_TO_ALL,
         value_bytes=1.0 + SCALE_BYTES / INT8_BLOCK,

@@ -91,7 +91,9 @@ def _exchange(values: Inputs, net: Wires, parameters: Array, share: Array, ranks
     latency = topology.hop_latency(ranks, local, net.link_latency, net.network_latency)
     codes = coded(values, parameters, share, ranks)
     weights = compose.product(parameters, values.workload.weight_bytes)
-    exchange = collectives.all_to_all_time(codes.sent, ranks, local, net.inside, net.outside, latency)
+    exchange = adaptive.two_hop_exchange_time(
+        codes.sent, ranks, local, net.inside, net.outside, net.link_latency, net.network_latency
+    )
     part = collectives.ring_all_gather_time(codes.sent, ranks, bandwidth, latency)
     everything = collectives.ring_all_gather_time(codes.received, ranks, bandwidth, latency)
     added_up = compose.least(
