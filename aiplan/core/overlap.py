@@ -143,10 +143,11 @@ def bucketed_exposed_time(communication: Numeric, computation: Numeric, first: N
        https://arxiv.org/abs/2006.15704
     """
     rest = 1.0 - np.minimum(first, 1.0)
-    last = np.where(rest > 0.0, np.minimum(bucket, rest), 1.0)
+    second = np.minimum(bucket, rest)
     waits_for_first = communication - rest * computation
-    waits_for_second = rest * communication - (rest - last) * computation
-    return np.maximum(np.maximum(waits_for_first, waits_for_second), last * communication)
+    waits_for_second = rest * communication - (rest - second) * computation
+    tail = np.where(rest > 0.0, second, 1.0) * communication
+    return np.maximum(np.maximum(waits_for_first, waits_for_second), tail)
 
 
 @closed_form
