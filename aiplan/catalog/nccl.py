@@ -84,7 +84,7 @@ def wrong(name: str, value: str) -> Wrong | None:
 def _chosen(variable: Variable, value: str) -> bool:
     if variable.kind == "level":  # NCCL compares levels letter by letter, and takes an old number as well
         return value in variable.choices or value.isdigit()
-    return value.upper() in variable.choices
+    return value.lower() in lower(variable.choices)
 
 
 def _wrong_number(variable: Variable, name: str, value: str) -> Wrong | None:
