@@ -343,6 +343,7 @@ def coding_traffic(
 def coding_memory(
     values: Numeric,
     gradient_bytes: Numeric,
+    compresses: Numeric,
     feedback: Numeric,
     sent: Numeric,
     received: Numeric,
@@ -350,7 +351,7 @@ def coding_memory(
 ) -> Numeric:
     """Device memory that gradient compression needs: what was not sent so far, and codes of the buckets in use.
 
-    n = M g f + (s + m) 2 b / max(M g, 2 b)
+    n = c (M g f + (s + m) 2 b / max(M g, 2 b))
 
     Parameters
     ----------
@@ -358,6 +359,8 @@ def coding_memory(
         Values M of the gradient. [-]
     gradient_bytes : numeric
         Bytes g of a value before compression. [B]
+    compresses : numeric
+        Whether gradients are compressed, c: 1 or 0. [-]
     feedback : numeric
         Copies f of the gradient kept from step to step: 1 with error feedback, else 0. [-]
     sent : numeric
@@ -382,7 +385,8 @@ def coding_memory(
        https://arxiv.org/abs/1901.09847
     """
     whole = values * gradient_bytes
-    return whole * feedback + (sent + received) * 2.0 * bucket / np.maximum(whole, 2.0 * bucket)
+    codes = (sent + received) * 2.0 * bucket / np.maximum(whole, 2.0 * bucket)
+    return compresses * (whole * feedback + codes)
 
 
 @closed_form

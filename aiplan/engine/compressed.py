@@ -71,12 +71,12 @@ def coding_memory(values: Inputs, holds: Held, dense_ranks: Array) -> Array:
     how, share = values.communication, shares(values)
     dense = coded(values, holds.dense, share.dense, dense_ranks)
     expert = coded(values, holds.experts, share.expert, holds.expert_shards)
-    needed = compression.coding_memory(
+    needed: Array = compression.coding_memory(
         compose.summed(holds.dense, holds.experts),
         values.workload.gradient_bytes,
+        how.compresses,
         how.feedback,
         compose.summed(dense.sent, expert.sent),
         compose.summed(dense.received, expert.received),
     )
-    kept: Array = compose.chosen(how.compresses, needed, 0.0)
-    return kept
+    return needed

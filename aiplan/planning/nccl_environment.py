@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog import nccl
 from aiplan.declare import Diagnostics
-from aiplan.scenario.environment import TCPX, USERS, VERBS, System
+from aiplan.scenario.environment import FIELD, TCPX, USERS, VERBS, System
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,9 +197,10 @@ def nccl_environment(scenario: Scenario) -> NcclEnvironment:
     for rule in RULES:
         if rule.holds(site):
             due.setdefault(rule.name, rule)
+    doubts = {one.path.removeprefix(f"{FIELD}."): one.problem for one in scenario.cautions}
     given = {name: str(value) for name, value in scenario.file.environment.items()}
-    settings = [_setting(rule.name, given.get(rule.name), rule) for rule in due.values()]
-    settings += [_setting(name, value, None) for name, value in given.items() if name not in due]
+    names = dict.fromkeys([*due, *given])
+    settings = (_setting(name, given.get(name), due.get(name), doubts.get(name)) for name in names)
     return NcclEnvironment(scenario, system, tuple(settings))
 
 
@@ -215,15 +216,15 @@ def _site(scenario: Scenario) -> Site:
     )
 
 
-def _setting(name: str, given: str | None, rule: Rule | None) -> Setting:
+def _setting(name: str, given: str | None, rule: Rule | None, doubt: str | None) -> Setting:
     known = nccl.variables().get(name)
-    why = rule.why if rule else known.what if known else ""
+    value, why = (rule.value, rule.why) if rule else ("", known.what if known else "")
     if given is not None:
-        other = f"; {rule.value} is usual: {rule.why}" if rule and rule.value != given else f": {why}" if why else ""
-        why = f"{GIVEN}{other}"
+        other = f"{value} is usual: {why}" if rule and value != given else why
+        value, why = given, "; ".join(part for part in (GIVEN, doubt and f"WARNING: {doubt}", other) if part)
     return Setting(
         name=name,
-        value=given if given is not None else rule.value if rule else "",
+        value=value,
         why=why,
         default=(known.default or "not set") if known else "not known",
         source=known.source if known else "",

@@ -73,14 +73,14 @@ def cautions(wanted: Communication) -> Iterator[Caution]:
         yield Caution(
             "AIP321",
             PATH,
-            f"what {wanted.compression} does to accuracy and convergence is outside the model",
+            "what compression does to accuracy and convergence is outside the model",
             "the estimate takes as many steps as without; coding is at the rate of memory, a lower bound",
         )
     if wanted.reduce_every > 1:
         yield Caution(
             "AIP321",
             "communication.reduce_every",
-            f"what {wanted.reduce_every} local steps do to accuracy and convergence is outside the model",
+            "what local steps do to accuracy and convergence is outside the model",
             "the estimate takes as many steps as without",
         )
 

@@ -192,7 +192,7 @@ def test_memory_is_at_least_the_feedback_and_at_most_all_buffers(values, size, n
     sent = bytes_of(name, values, share)
     gathers, exchanges = method.collective == ALL_GATHER, method.collective == ALL_TO_ALL
     received = compression.received_bytes(sent, size, gathers, exchanges)
-    needed = compression.coding_memory(values, FP32, method.feedback, sent, received)
+    needed = compression.coding_memory(values, FP32, 1.0, method.feedback, sent, received)
     kept = values * FP32 * method.feedback
     assert kept <= needed <= kept + sent + received + 1e-6 * (sent + received)
 
