@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core import adaptive, compose, compression, compute
+from aiplan.core import adaptive, compose, compression, compute, low_rank
 from aiplan.engine.counts import parameters
 
 if TYPE_CHECKING:
@@ -32,18 +32,18 @@ def shares(values: Inputs) -> Shares:
     model, plan, how = values.model, values.plan, values.communication
     count = parameters(model)
     mlp = compose.summed(count.dense_mlp, count.shared)
-    dense = compression.mean_matrix_width(
+    dense = low_rank.mean_matrix_width(
         compose.summed(count.attention, mlp),
-        compression.layer_matrices(model.gated, count.attention, mlp),
+        low_rank.layer_matrices(model.gated, count.attention, mlp),
         model.hidden,
         plan.tensor,
     )
-    expert = compression.mean_matrix_width(
-        count.expert, compression.layer_matrices(model.gated, 0.0, count.expert), model.hidden, plan.expert_tensor
+    expert = low_rank.mean_matrix_width(
+        count.expert, low_rank.layer_matrices(model.gated, 0.0, count.expert), model.hidden, plan.expert_tensor
     )
     return Shares(
         *(
-            compose.chosen(how.rank, compression.factor_share(how.rank, model.hidden, width), how.density)
+            compose.chosen(how.rank, low_rank.factor_share(how.rank, model.hidden, width), how.density)
             for width in (dense, expert)
         )
     )
@@ -61,7 +61,11 @@ def coding_time(values: Inputs, count: Array, codes: Coded, rounds: Array) -> Ar
     how, cluster = values.communication, values.cluster
     rate = compute.achieved(cluster.memory_bandwidth, cluster.memory_fraction)
     traffic = compression.coding_traffic(count, values.workload.gradient_bytes, how.passes, codes.sent, codes.received)
-    once = compute.memory_bound_time(traffic, rate, compose.repeated(how.compresses, 2.0), cluster.launch)
+    once = compression.coding_time(
+        compute.memory_bound_time(traffic, rate, compose.repeated(how.compresses, 2.0), cluster.launch),
+        compose.product(count, values.workload.gradient_bytes),
+        how.coding_rate,
+    )
     mean: Array = adaptive.mean_over_local_steps(compose.repeated(once, rounds), how.reduce_every)
     return mean
 

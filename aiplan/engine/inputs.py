@@ -179,6 +179,7 @@ class CommunicationInputs(_Named):
     passes: Array
     feedback: Array
     compresses: Array
+    coding_rate: Array
     reduce_every: Array
 
 

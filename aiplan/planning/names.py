@@ -59,6 +59,7 @@ UNITS = {
     "communication.value_bytes": "B si",
     "communication.index_bytes": "B si",
     "communication.density": "fraction",
+    "communication.coding_rate": "B/s",
     "cluster.power": "W",
     "cluster.carbon_intensity": "kg/J",
     "cluster.electricity_price": "USD/J",

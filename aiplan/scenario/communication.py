@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.core.compression import ALL_GATHER, ALL_TO_ALL, METHODS, Method
 from aiplan.scenario.cautions import Caution
 from aiplan.scenario.legality import Fault
-from aiplan.scenario.values import Value, from_file
+from aiplan.scenario.values import Value, derived, from_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def cautions(wanted: Communication) -> Iterator[Caution]:
             "AIP321",
             PATH,
             "what compression does to accuracy and convergence is outside the model",
-            "the estimate takes as many steps as without; coding is at the rate of memory, a lower bound",
+            "the estimate takes as many steps as without, and codes at the rate of memory unless coding_rate says else",
         )
     if wanted.reduce_every > 1:
         yield Caution(
@@ -93,6 +93,8 @@ def communication_values(parts: Parts, gradient: Value) -> dict[str, Value]:
     narrower = width is None or width < gradient.number or found.rank > 0
     method = found.method if narrower else METHODS["none"]
     origin = from_file(0, origins, PATH).origin
+    compresses = method is not METHODS["none"]
+    measured = wanted.coding_rate if compresses else None
 
     def own(number: float) -> Value:
         return Value(float(number), origin)
@@ -107,7 +109,10 @@ def communication_values(parts: Parts, gradient: Value) -> dict[str, Value]:
         "whole": own(method.whole),
         "passes": own(method.passes),
         "feedback": own(method.feedback),
-        "compresses": own(method is not METHODS["none"]),
+        "compresses": own(compresses),
+        "coding_rate": derived(float("inf"), "not measured: no bound but memory")
+        if measured is None
+        else from_file(measured, origins, "communication.coding_rate"),
         "reduce_every": from_file(wanted.reduce_every, origins, "communication.reduce_every"),
     }
 

@@ -111,6 +111,12 @@ class Communication(Declared):
         doc="Form of gradients on the wire: none, fp16, bf16, fp8, int8, topk-1%, randomk-1%, powersgd-r4, 1bit",
         default="none",
     )
+    coding_rate: float | None = quantity(
+        "data rate",
+        doc="Gradient over the time to encode and decode it, as measured; the rate of memory if not given",
+        default=None,
+        above=0,
+    )
     reduce_every: int = integer(doc="Steps from one reduction of gradients to the next", default=1, minimum=1)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aiplan.core import adaptive, collectives, compression, overlap
+from aiplan.core import adaptive, collectives, compression, low_rank, overlap
 from aiplan.core.compression import ALL_GATHER, ALL_TO_ALL, METHODS
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "compression_oracles.csv"
@@ -60,7 +60,7 @@ def test_ratio_by_definition(name):
 def test_powersgd_on_resnet18(rank):
     shapes = np.array(RESNET18, dtype=float)
     whole = shapes.prod(axis=1)
-    sent = (compression.factor_share(rank, shapes[:, 0], shapes[:, 1]) * whole).sum() + RESNET18_VECTORS
+    sent = (low_rank.factor_share(rank, shapes[:, 0], shapes[:, 1]) * whole).sum() + RESNET18_VECTORS
     ratio = (whole.sum() + RESNET18_VECTORS) / sent
     assert ratio == pytest.approx(PUBLISHED[f"powersgd_resnet18.rank{rank}"], rel=0.005)
 
@@ -78,11 +78,18 @@ def test_coding_is_a_lower_bound(key):
     name = key.partition("-")[0]
     share = float(key.partition("-")[2].rstrip("%")) / 100.0 if name == "topk" else 1.0
     if name == "powersgd":
-        share = compression.factor_share(float(key.partition("-r")[2]), 512.0, 1152.0)
+        share = low_rank.factor_share(float(key.partition("-r")[2]), 512.0, 1152.0)
     sent = bytes_of(name, RESNET50, share)
     received = compression.received_bytes(sent, 16.0, METHODS[name].collective == ALL_GATHER, 0.0)
     traffic = compression.coding_traffic(RESNET50, FP32, METHODS[name].passes, sent, received)
     assert 0.0 < 1e3 * traffic / V100_MEMORY < PUBLISHED[f"resnet50_coding.{key}"]
+
+
+@given(times, counts, st.floats(1e3, 1e12))
+def test_coding_is_never_faster_than_memory_nor_than_measured(at_memory, nbytes, rate):
+    time = compression.coding_time(at_memory, nbytes, rate)
+    assert time == max(at_memory, nbytes / rate)
+    assert compression.coding_time(at_memory, nbytes, np.inf) == at_memory
 
 
 def test_slowdown_lies_between_the_closed_forms():
@@ -115,7 +122,7 @@ def test_real_codes_have_the_bytes_of_the_closed_form():
         "topk": (kept.nbytes + gradient.ravel()[kept].nbytes, kept.size / size),
         "int8": (codes.nbytes + blocks.nbytes, 1.0),
         "1bit": (np.packbits(gradient > 0).nbytes, 1.0),
-        "powersgd": (left[:, :4].nbytes + right[:4].nbytes, compression.factor_share(4.0, 256.0, 512.0)),
+        "powersgd": (left[:, :4].nbytes + right[:4].nbytes, low_rank.factor_share(4.0, 256.0, 512.0)),
     }
     for name, (nbytes, share) in made.items():
         assert bytes_of(name, size, share) == nbytes, name
@@ -172,15 +179,15 @@ def test_a_smaller_share_is_never_more_bytes(values, one, other, width, index):
 @given(st.integers(1, 512), st.integers(1, 512), st.integers(1, 20_000), st.integers(1, 20_000))
 def test_a_higher_rank_is_never_less_and_never_more_than_the_matrix(one, other, rows, columns):
     low, high = sorted((one, other))
-    assert compression.factor_share(low, rows, columns) <= compression.factor_share(high, rows, columns) <= 1.0
+    assert low_rank.factor_share(low, rows, columns) <= low_rank.factor_share(high, rows, columns) <= 1.0
 
 
 @given(st.integers(1, 8), st.integers(1, 64), st.lists(st.integers(1, 4096), min_size=1, max_size=6))
 def test_mean_width_gives_the_factors_of_all_matrices(rank, hidden, widths):
-    share = compression.factor_share(
+    share = low_rank.factor_share(
         float(rank),
         10.0 * hidden,
-        compression.mean_matrix_width(10.0 * hidden * sum(widths), len(widths), 10.0 * hidden, 1.0),
+        low_rank.mean_matrix_width(10.0 * hidden * sum(widths), len(widths), 10.0 * hidden, 1.0),
     )
     factors = sum(rank * (10.0 * hidden + width) for width in widths)
     assert share == pytest.approx(min(factors / (10.0 * hidden * sum(widths)), 1.0))

@@ -94,6 +94,15 @@ def test_sharded_gradients_forbid_what_needs_all_of_them(text):
     assert [item.code for item in loaded.diagnostics.items] == ["AIP320"]
 
 
+def test_a_measured_rate_slows_coding_down_and_never_below_memory():
+    bound = compressed(DENSE, "topk-1%", "plan.zero=0")
+    slow = compressed(DENSE, "topk-1%", "plan.zero=0", "communication.coding_rate=0.4 GB/s")
+    fast = compressed(DENSE, "topk-1%", "plan.zero=0", "communication.coding_rate=100 TB/s")
+    assert slow["step.data.compression"] == pytest.approx(4.0 * bound["parameters.total"] / 0.4e9, rel=1e-3)
+    assert fast["step.data.compression"] == bound["step.data.compression"]
+    assert tree(answer(DENSE, "communication.coding_rate=0.4 GB/s")) == tree(answer(DENSE))
+
+
 def test_local_steps_divide_what_is_exchanged():
     often, seldom = (answer(DENSE, "plan.zero=0", f"communication.reduce_every={k}") for k in (1, 8))
     assert seldom["step.data.gradients"] == often["step.data.gradients"] / 8
