@@ -11,33 +11,34 @@ if TYPE_CHECKING:
 
 
 @closed_form
-def mean_over_local_steps(each: Numeric, every: Numeric) -> Numeric:
-    """Mean time per step of something that is done only every few steps.
+def mean_reductions(reductions: Numeric, every: Numeric) -> Numeric:
+    """Mean number of reductions per step if gradients are reduced only every few steps.
 
-    t = t_1 / k
+    c = r / k
 
     Parameters
     ----------
-    each : numeric
-        Time t_1 of one time. [s]
+    reductions : numeric
+        Reductions r of a step that reduces. [-]
     every : numeric
-        Steps k from one time to the next; 1 is every step. [-]
+        Steps k from one reduction to the next; 1 is every step. [-]
 
     Returns
     -------
     numeric
-        Broadcast shape of the inputs. [s]
+        Broadcast shape of the inputs. [-]
 
     Notes
     -----
     Local SGD: ranks take k steps on their own and average their weights. It is another algorithm: how many more steps
-    it needs is not said here. Only where every rank holds the whole optimizer.
+    it needs is not said here. Only where every rank holds the whole optimizer. What a reduction takes and what hides
+    it shrink alike.
 
     References
     ----------
     .. [1] Stich, "Local SGD Converges Fast and Communicates Little", ICLR 2019. https://arxiv.org/abs/1805.09767
     """
-    return each / every
+    return reductions / every
 
 
 @closed_form

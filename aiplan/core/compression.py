@@ -200,6 +200,44 @@ def received_bytes(nbytes: Numeric, ranks: Numeric, gathers: Numeric, exchanges:
 
 
 @closed_form
+def reduction_time(
+    gathers: Numeric, exchanges: Numeric, gathered: Numeric, exchanged: Numeric, reduced: Numeric
+) -> Numeric:
+    """Time of the collective that a compression allows.
+
+    t = t_g for an all-gather, t_x for an exchange, t_r for an all-reduce
+
+    Parameters
+    ----------
+    gathers : numeric
+        Whether every rank gathers the gradients of all: 1 or 0. [-]
+    exchanges : numeric
+        Whether every rank adds up a part for all, and the sums are gathered: 1 or 0. [-]
+    gathered : numeric
+        Time t_g to gather them. [s]
+    exchanged : numeric
+        Time t_x of the exchange, with the gathering of the sums. [s]
+    reduced : numeric
+        Time t_r to add them up on the way. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    Sums of values can be formed on the way, sums of codes or of values at different places cannot.
+
+    References
+    ----------
+    .. [1] Agarwal et al., "On the Utility of Gradient Compression in Distributed Training Systems", MLSys 2022.
+       https://arxiv.org/abs/2103.00543
+    """
+    return np.where(np.asarray(gathers) > 0, gathered, np.where(np.asarray(exchanges) > 0, exchanged, reduced))
+
+
+@closed_form
 def coding_traffic(
     values: Numeric, gradient_bytes: Numeric, passes: Numeric, sent: Numeric, received: Numeric
 ) -> Numeric:

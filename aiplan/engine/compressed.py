@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core import adaptive, compose, compression, compute, low_rank
+from aiplan.core import compose, compression, compute, low_rank
 from aiplan.engine.counts import parameters
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def coding_time(values: Inputs, count: Array, codes: Coded, rounds: Array) -> Ar
         compose.product(count, values.workload.gradient_bytes),
         how.coding_rate,
     )
-    mean: Array = adaptive.mean_over_local_steps(compose.repeated(once, rounds), how.reduce_every)
-    return mean
+    coding: Array = compose.repeated(once, rounds)
+    return coding
 
 
 def coding_memory(values: Inputs, holds: Held, dense_ranks: Array) -> Array:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core import adaptive, collectives, compose, memory, overlap, sharding, topology, transformer, zero
+from aiplan.core import (
+    adaptive,
+    collectives,
+    compose,
+    compression,
+    memory,
+    overlap,
+    sharding,
+    topology,
+    transformer,
+    zero,
+)
 from aiplan.engine.compressed import Coded, coded, coding_time, shares
 
 if TYPE_CHECKING:
@@ -45,7 +56,8 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
     expert_stride = compose.product(plan.expert, plan.expert_tensor)
     expert = _exchange(values, net, held.expert_parameters, sent.expert, held.expert_shards, expert_stride)
     stage = compose.chosen(plan.stays_gathered, compose.least(plan.zero, 2.0), plan.zero)  # gathered once a step
-    sharded, rounds = zero.reaches(stage, 1), zero.reductions_per_step(stage, count)
+    sharded = zero.reaches(stage, 1)
+    rounds = adaptive.mean_reductions(zero.reductions_per_step(stage, count), how.reduce_every)
     reduction = compose.repeated(
         compose.chosen(
             compose.chosen(how.whole, 0.0, sharded),
@@ -59,14 +71,11 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
     before_backward = compose.repeated(gather, compose.product(zero.reaches(stage, 3), rounds))
     return {
         # What runs beside the backward pass shares its time: gradients, and weights that are gathered once more.
-        "step.data.gradients": adaptive.mean_over_local_steps(
-            overlap.exposed_time(
-                compose.summed(reduction, before_backward),
-                compose.repeated(busy.backward, rounds),
-                plan.hidden_gradients,
-                plan.contention,
-            ),
-            how.reduce_every,
+        "step.data.gradients": overlap.exposed_time(
+            compose.summed(reduction, before_backward),
+            compose.repeated(busy.backward, rounds),
+            plan.hidden_gradients,
+            plan.contention,
         ),
         "step.data.parameters": overlap.exposed_time(
             before_forward, compose.repeated(busy.forward, rounds), plan.hidden_parameters, plan.contention
@@ -101,8 +110,8 @@ def _exchange(values: Inputs, net: Wires, parameters: Array, share: Array, ranks
         collectives.tree_all_reduce_time(codes.sent, ranks, bandwidth, latency),
     )
     return Exchange(
-        reduce_all=compose.chosen(
-            how.gathers, everything, compose.chosen(how.exchanges, compose.summed(exchange, part), added_up)
+        reduce_all=compression.reduction_time(
+            how.gathers, how.exchanges, everything, compose.summed(exchange, part), added_up
         ),
         reduce_scatter=compose.chosen(how.exchanges, exchange, part),
         gather=collectives.ring_all_gather_time(weights, ranks, bandwidth, latency),

@@ -224,7 +224,7 @@ def test_reductions_in_two_levels(inside, outside, often, seldom):
     steps = often * seldom
     played = sum(inside * (step % often == 0) + outside * (step % seldom == 0) for step in range(1, steps + 1))
     assert mean == pytest.approx(played / steps)
-    assert adaptive.mean_over_local_steps(inside, 1.0) == inside
+    assert adaptive.mean_reductions(inside, 1.0) == inside
 
 
 @given(times, times, st.floats(0.0, 1.0))
