@@ -1,6 +1,6 @@
 """Generated blocks of the pages: field tables, units, error example, predicted against published.
 
-`python docs/tables.py` writes them into `docs/scenario.md` and `docs/accuracy.md`; `--check` exits 1 if one differs.
+`python docs/tables.py` writes them into the pages named in `PAGES`; `--check` exits 1 if one differs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from lookups import CATALOG, estimated
 from outputs import DOCS, run, table, with_blocks
 
 from aiplan import units
+from aiplan.catalog import nccl
 from aiplan.cli.main import main as aiplan
+from aiplan.core.compression import METHODS
 from aiplan.declare import Diagnostics, parse_variation, read, render, rows
 from aiplan.planning import estimate as planning
 from aiplan.planning.calibration import counted
@@ -255,10 +257,48 @@ def starter_table() -> str:
     return table(heading, cells)
 
 
+def method_table() -> str:
+    """Return every method of gradient compression."""
+    heading = ("`communication.compression`", "what is sent", "collective", "bytes a value", "passes", "kept", "holds")
+    cells = (
+        (
+            f"`{method.form}`",
+            f"[{method.label}]({method.source})",
+            method.collective,
+            "as the gradient" if method.value_bytes is None else f"{method.value_bytes:.4g}",
+            f"{method.passes:g}",
+            "error feedback" if method.feedback else "-",
+            method.validity,
+        )
+        for method in METHODS.values()
+    )
+    return table(heading, cells)
+
+
+def variable_table() -> str:
+    """Return every environment variable that is known."""
+    heading = ("variable", "does", "if not set", "since", "needs")
+    cells = (
+        (
+            f"`{name}`",
+            f"{known.what}; no longer read, use `{known.replaced_by}`" if known.replaced_by else known.what,
+            known.default or "-",
+            known.since or "-",
+            known.needs or "-",
+        )
+        for name, known in nccl.variables().items()
+    )
+    return table(heading, cells)
+
+
 PAGES = {
+    "communication.md": {"methods": method_table(), "variables": variable_table()},
     "scenario.md": {
         "top": field_table(""),
-        **{f"fields {key}": field_table(key) for key in ("workload", "cluster", "plan", "measured", "model")},
+        **{
+            f"fields {key}": field_table(key)
+            for key in ("workload", "cluster", "plan", "communication", "measured", "model")
+        },
         "not modelled": not_modelled(),
         "units": unit_table(),
         "vary": variation_table(),

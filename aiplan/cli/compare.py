@@ -52,11 +52,12 @@ def compare(
         raise typer.BadParameter("standard input can be read once only")
     from aiplan.cli.session import source_of
     from aiplan.planning.compare import compare as compare_all
-    from aiplan.planning.variants import assignments
+    from aiplan.planning.variants import Loaded, assignments
     from aiplan.report.compare import render
 
     changes = assignments(settings or ())
     sources = [source_of(text) for text in scenario]
     found = compare_all(sources, session.catalog(), changes, vary or (), convention)
     found.raise_if_unanswered()
+    session.warn(Loaded(None, found.warnings()))
     session.emit(lambda look: render(found, session.form, look))

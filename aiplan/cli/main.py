@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from aiplan import __version__
-from aiplan.cli import accuracy, calibrate, catalog, compare, estimate, explain, schema
+from aiplan.cli import accuracy, calibrate, catalog, compare, estimate, explain, export, schema
 from aiplan.report.console import PipeClosed, quiet_exit, write
 
 NAME = "aiplan"
@@ -38,6 +38,7 @@ app.command("explain", help=explain.HELP, short_help=explain.SHORT)(explain.expl
 app.command("accuracy", help=accuracy.HELP, short_help=accuracy.SHORT)(accuracy.accuracy)
 app.add_typer(calibrate.app)
 app.add_typer(catalog.app)
+app.add_typer(export.app)
 app.command("schema", help=schema.HELP, short_help=schema.SHORT)(schema.schema)
 
 

@@ -103,6 +103,14 @@ _ROWS = (
     ),
     Code("AIP309", "sequence-split", "The sequence does not divide evenly over the accelerators that share it."),
     Code("AIP310", "model-shape", "The shape of the model contradicts itself."),
+    # Communication
+    Code("AIP320", "sharded-gradients", "The communication needs whole gradients, and the plan shards them."),
+    Code("AIP321", "accuracy-not-modelled", "The choice changes how the model learns, and only its time is modelled."),
+    # The environment of the job
+    Code("AIP330", "unknown-variable", "No environment variable has this name, or it is no longer read."),
+    Code("AIP331", "bad-variable-value", "The environment variable does not take this value, so it would be ignored."),
+    Code("AIP332", "variable-against-hardware", "The environment variable contradicts the hardware or another one."),
+    Code("AIP333", "forbidden-algorithm", "The environment forbids the algorithm that the estimate assumes."),
 )
 
 CODES: dict[str, Code] = {row.code: row for row in _ROWS}

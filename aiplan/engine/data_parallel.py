@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core import collectives, compose, memory, overlap, sharding, topology, transformer, zero
+from aiplan.core import (
+    adaptive,
+    collectives,
+    compose,
+    compression,
+    memory,
+    overlap,
+    sharding,
+    topology,
+    transformer,
+    zero,
+)
+from aiplan.engine.compressed import Coded, coded, coding_time, shares
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
@@ -19,6 +31,7 @@ class Exchange(NamedTuple):
     reduce_all: Array
     reduce_scatter: Array
     gather: Array
+    codes: Coded
 
 
 def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, busy: Pass) -> dict[str, Array]:
@@ -37,16 +50,17 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
     busy : Pass
         Forward and backward time of a micro-batch on the busiest stage. [s]
     """
-    plan = values.plan
+    plan, how, sent = values.plan, values.communication, shares(values)
     dense_ranks = zero.gradient_ranks(plan.data, plan.context)
-    dense = _exchange(values, net, held.dense_parameters, dense_ranks, plan.tensor)
+    dense = _exchange(values, net, held.dense_parameters, sent.dense, dense_ranks, plan.tensor)
     expert_stride = compose.product(plan.expert, plan.expert_tensor)
-    expert = _exchange(values, net, held.expert_parameters, held.expert_shards, expert_stride)
+    expert = _exchange(values, net, held.expert_parameters, sent.expert, held.expert_shards, expert_stride)
     stage = compose.chosen(plan.stays_gathered, compose.least(plan.zero, 2.0), plan.zero)  # gathered once a step
-    sharded, rounds = zero.reaches(stage, 1), zero.reductions_per_step(stage, count)
+    sharded = zero.reaches(stage, 1)
+    rounds = adaptive.mean_reductions(zero.reductions_per_step(stage, count), how.reduce_every)
     reduction = compose.repeated(
         compose.chosen(
-            sharded,
+            compose.chosen(how.whole, 0.0, sharded),
             compose.summed(dense.reduce_scatter, expert.reduce_scatter),
             compose.summed(dense.reduce_all, expert.reduce_all),
         ),
@@ -67,22 +81,41 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
             before_forward, compose.repeated(busy.forward, rounds), plan.hidden_parameters, plan.contention
         ),
         "step.data.embedding": _tied_embedding(values, net),
+        "step.data.compression": coding_time(
+            values,
+            compose.summed(held.dense_parameters, held.expert_parameters),
+            Coded(
+                compose.summed(dense.codes.sent, expert.codes.sent),
+                compose.summed(dense.codes.received, expert.codes.received),
+            ),
+            rounds,
+        ),
     }
 
 
-def _exchange(values: Inputs, net: Wires, parameters: Array, ranks: Array, stride: Array) -> Exchange:
+def _exchange(values: Inputs, net: Wires, parameters: Array, share: Array, ranks: Array, stride: Array) -> Exchange:
+    how = values.communication
     local = topology.ranks_per_domain(ranks, stride, values.cluster.domain)
     bandwidth = topology.ring_bandwidth(ranks, local, net.inside, net.outside)
     latency = topology.hop_latency(ranks, local, net.link_latency, net.network_latency)
-    gradients = compose.product(parameters, values.workload.gradient_bytes)
+    codes = coded(values, parameters, share, ranks)
     weights = compose.product(parameters, values.workload.weight_bytes)
+    exchange = adaptive.two_hop_exchange_time(
+        codes.sent, ranks, local, net.inside, net.outside, net.link_latency, net.network_latency
+    )
+    part = collectives.ring_all_gather_time(codes.sent, ranks, bandwidth, latency)
+    everything = collectives.ring_all_gather_time(codes.received, ranks, bandwidth, latency)
+    added_up = compose.least(
+        collectives.ring_all_reduce_time(codes.sent, ranks, bandwidth, latency),
+        collectives.tree_all_reduce_time(codes.sent, ranks, bandwidth, latency),
+    )
     return Exchange(
-        reduce_all=compose.least(
-            collectives.ring_all_reduce_time(gradients, ranks, bandwidth, latency),
-            collectives.tree_all_reduce_time(gradients, ranks, bandwidth, latency),
+        reduce_all=compression.reduction_time(
+            how.gathers, how.exchanges, everything, compose.summed(exchange, part), added_up
         ),
-        reduce_scatter=collectives.ring_all_gather_time(gradients, ranks, bandwidth, latency),
+        reduce_scatter=compose.chosen(how.exchanges, exchange, part),
         gather=collectives.ring_all_gather_time(weights, ranks, bandwidth, latency),
+        codes=codes,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.core import buffers, compose, memory, pipeline, sharding, training, transformer, widths, zero
+from aiplan.engine.compressed import coding_memory
 from aiplan.engine.counts import Parameters, head_widths, held_kv_heads, mean_ffn_width, parameters, stage_layers
 
 if TYPE_CHECKING:
@@ -178,6 +179,7 @@ def _dynamic(values: Inputs, holds: Held) -> dict[str, Array]:
             tokens, model.hidden, work.activation_bytes, plan.whole_inputs, plan.sequence_parallel
         ),
         "memory.gathered": _gathered(values, holds, dynamic),
+        "memory.compression": coding_memory(values, holds, zero.gradient_ranks(plan.data, plan.context)),
         "memory.fragmentation": memory.fragmentation_bytes(dynamic, values.cluster.fragmentation),
     }
 

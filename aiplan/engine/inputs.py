@@ -166,6 +166,23 @@ class PlanInputs(_Named):
     hidden_dispatch: Array
 
 
+class CommunicationInputs(_Named):
+    """How gradients are compressed before they are reduced, and how often that is."""
+
+    value_bytes: Array
+    index_bytes: Array
+    density: Array
+    rank: Array
+    gathers: Array
+    exchanges: Array
+    whole: Array
+    passes: Array
+    feedback: Array
+    compresses: Array
+    coding_rate: Array
+    reduce_every: Array
+
+
 class StageInputs(_Named):
     """Pipeline stages that differ: shape (plans, stages)."""
 
@@ -184,6 +201,7 @@ class Inputs(_Named):
     workload: WorkloadInputs
     cluster: ClusterInputs
     plan: PlanInputs
+    communication: CommunicationInputs
     stages: StageInputs
 
     def named(self) -> Iterator[tuple[str, Array]]:
@@ -198,6 +216,7 @@ SCALAR_GROUPS = {
     "workload": WorkloadInputs,
     "cluster": ClusterInputs,
     "plan": PlanInputs,
+    "communication": CommunicationInputs,
 }
 SCALAR_NAMES = tuple(f"{group}.{name}" for group, record in SCALAR_GROUPS.items() for name in get_annotations(record))
 STAGE_NAMES = tuple(get_annotations(StageInputs))

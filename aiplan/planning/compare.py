@@ -98,6 +98,18 @@ class Comparison:
             together.sources |= item.loaded.diagnostics.sources
         raise together.failure()
 
+    def warnings(self) -> Diagnostics:
+        """Return what the scenarios were warned of, the same about the same field once only."""
+        together, seen = Diagnostics(), set()
+        for item in self.items:
+            told = item.estimate.scenario.cautions if item.estimate is not None else ()
+            fresh = [one for one in told if (one.code, one.path, one.hint) not in seen]
+            seen |= {(one.code, one.path, one.hint) for one in fresh}
+            problems = {one.problem for one in fresh}
+            together.items += [found for found in item.loaded.diagnostics.items if found.problem in problems]
+            together.sources |= item.loaded.diagnostics.sources
+        return together
+
     def differences(self) -> list[Difference]:
         """Return the inputs that are not the same everywhere, in the order of the scenario."""
         tables = [_inputs(item) for item in self.items]

@@ -73,6 +73,7 @@ def result_schema() -> dict[str, Any]:
             _document("accuracy", _closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
             _document("calibrate", _closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
+            _document("nccl-env", _inputs(values=False), _nccl_env()),
         ],
         "definitions": {
             "explanation": _explanation(),
@@ -290,6 +291,11 @@ def _logs() -> dict[str, Any]:
         }
     )
     return _closed({"tables": _list(_closed(table))})
+
+
+def _nccl_env() -> dict[str, Any]:
+    variable = dict.fromkeys(("name", "value", "why", "default", "source"), TEXT)
+    return _closed({"accelerator": TEXT, "network": TEXT, "variables": _list(_closed(variable))})
 
 
 def _ranking() -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
 from aiplan.declare import Diagnostics, Mapping, Origins, build, set_value
-from aiplan.scenario import legality
+from aiplan.scenario import cautions, communication, environment, legality
 from aiplan.scenario.files import (
     LIBRARY,
     Place,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from aiplan.catalog.load import Catalog
     from aiplan.catalog.records import Accelerator, Link, Network
     from aiplan.declare import Node
+    from aiplan.scenario.cautions import Caution
     from aiplan.scenario.values import Value
 
 
@@ -58,6 +59,8 @@ class Scenario(NamedTuple):
     values: dict[str, Value]
     stages: dict[str, list[float]]
     data: int
+    system: environment.System
+    cautions: tuple[Caution, ...] = ()
     settings: tuple[str, ...] = ()
 
     @property
@@ -130,9 +133,16 @@ def _checked(
     values = resolve(parts, tree, diagnostics)
     accelerators = file.cluster.accelerators or file.cluster.nodes * parts.node.accelerators
     legality.report(legality.check_plan(parts.model, file.workload, file.plan, accelerators), tree, diagnostics)
+    if values is not None:
+        zero = values["plan.zero"].number
+        legality.report(communication.check(file.communication, zero), tree, diagnostics)
+    legality.report(environment.check(file.environment), tree, diagnostics)
     split = legality.stage_layers(parts.model, file.plan)
     if values is None or split is None or diagnostics.has_errors:
         return None
+    system = environment.system(parts)
+    told = (*communication.cautions(file.communication), *environment.lint(file.environment, system, tree))
+    cautions.report(told, tree, diagnostics)
     return Scenario(
         name=file.name or place.path.stem,
         source=place.name,
@@ -144,6 +154,8 @@ def _checked(
         values=values,
         stages=stages_of(parts.model, split),
         data=int(values["plan.data"].number),
+        cautions=told,
+        system=system,
         settings=settings,
     )
 

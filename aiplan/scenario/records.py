@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aiplan.declare import Declared, choice, either, flag, integer, listing, number, quantity, record, text
+from aiplan.declare import Declared, choice, either, flag, integer, listing, mapping, number, quantity, record, text
 from aiplan.scenario.model import Model
 from aiplan.scenario.software import DISPATCHES, GRAPHS
 
@@ -107,6 +107,22 @@ class Plan(Declared):
     overlap: Overlap = record(Overlap, doc="Which communication is hidden", default="empty")
 
 
+class Communication(Declared):
+    """How gradients are communicated."""
+
+    compression: str = text(
+        doc="Form of gradients on the wire: none, fp16, bf16, fp8, int8, topk-1%, randomk-1%, powersgd-r4, 1bit",
+        default="none",
+    )
+    coding_rate: float | None = quantity(
+        "data rate",
+        doc="Gradient over the time to encode and decode it, as measured; the rate of memory if not given",
+        default=None,
+        above=0,
+    )
+    reduce_every: int = integer(doc="Steps from one reduction of gradients to the next", default=1, minimum=1)
+
+
 class Measured(Declared):
     """What a published run measured; compared with, never used to predict."""
 
@@ -145,6 +161,12 @@ class ScenarioFile(Declared):
     workload: Workload = record(Workload, doc="What is trained, and on how much")
     cluster: Cluster = record(Cluster, doc="What it runs on")
     plan: Plan = record(Plan, doc="Parallel layout", default="empty")
+    communication: Communication = record(Communication, doc="How gradients are communicated", default="empty")
+    environment: dict[str, str | int] = mapping(
+        either(text(doc="Value"), integer(doc="Value"), doc="Value"),
+        doc="Environment variables of the job; those of NCCL are checked",
+        default="empty",
+    )
     software: str = text(doc="Preset of kernels, overlap and optimizer", default="megatron-core")
     measured: Measured | None = record(Measured, doc="What a published run measured", default=None)
     notes: str | None = text(doc="What a reader should know", default=None)

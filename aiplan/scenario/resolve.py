@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.scenario.communication import communication_values
 from aiplan.scenario.files import locate
 from aiplan.scenario.resolve_plan import plan_values
 from aiplan.scenario.values import Value, assumed, default, derived, first, from_file
@@ -71,11 +72,13 @@ def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Val
     peaks = _peaks(parts, tree, diagnostics)
     if peaks is None:
         return None
+    workload = _workload(parts)
     groups = {
         "model": _model(parts.model, parts.model_origins),
-        "workload": _workload(parts),
+        "workload": workload,
         "cluster": peaks | _device(parts) | _links(parts) | _network(parts) | _money(parts),
         "plan": plan_values(parts),
+        "communication": communication_values(parts, workload["gradient_bytes"]),
     }
     return {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
 

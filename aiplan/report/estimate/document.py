@@ -131,7 +131,17 @@ def assumptions(estimate: Estimate) -> list[dict[str, Any]]:
 
 
 def warnings(estimate: Estimate) -> list[dict[str, Any]]:
-    """Return what is unknown, and which results are null for lack of it."""
+    """Return what is unknown, and which results are null for lack of it; then what the scenario was warned of."""
+    return [
+        *_unknown(estimate),
+        *(
+            {"code": one.code, "input": one.path, "message": one.problem, "hint": one.hint, "results": []}
+            for one in estimate.scenario.cautions
+        ),
+    ]
+
+
+def _unknown(estimate: Estimate) -> list[dict[str, Any]]:
     return [
         {
             "code": unknown.code,

@@ -1,0 +1,86 @@
+"""Gradients in compressed form: what a rank sends and receives, the work of coding, and the memory for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from aiplan.core import compose, compression, compute, low_rank
+from aiplan.engine.counts import parameters
+
+if TYPE_CHECKING:
+    from aiplan.core.arrays import Array
+    from aiplan.engine.footprint import Held
+    from aiplan.engine.inputs import Inputs
+
+
+class Coded(NamedTuple):
+    """Gradients of a rank in compressed form: bytes it sends, and bytes it decodes."""
+
+    sent: Array
+    received: Array
+
+
+class Shares(NamedTuple):
+    """Share of the values that is sent, of dense gradients and of those of experts."""
+
+    dense: Array
+    expert: Array
+
+
+def shares(values: Inputs) -> Shares:
+    """Return the share of gradients that is sent: the density, or that of the factors of mean matrices."""
+    model, plan, how = values.model, values.plan, values.communication
+    count = parameters(model)
+    mlp = compose.summed(count.dense_mlp, count.shared)
+    dense = low_rank.mean_matrix_width(
+        compose.summed(count.attention, mlp),
+        low_rank.layer_matrices(model.gated, count.attention, mlp),
+        model.hidden,
+        plan.tensor,
+    )
+    expert = low_rank.mean_matrix_width(
+        count.expert, low_rank.layer_matrices(model.gated, 0.0, count.expert), model.hidden, plan.expert_tensor
+    )
+    return Shares(
+        *(
+            compose.chosen(how.rank, low_rank.factor_share(how.rank, model.hidden, width), how.density)
+            for width in (dense, expert)
+        )
+    )
+
+
+def coded(values: Inputs, count: Array, share: Array, ranks: Array) -> Coded:
+    """Return the compressed form of so many gradients, summed over so many ranks."""
+    how = values.communication
+    sent = compression.compressed_bytes(count, share, how.value_bytes, how.index_bytes)
+    return Coded(sent, compression.received_bytes(sent, ranks, how.gathers, how.exchanges))
+
+
+def coding_time(values: Inputs, count: Array, codes: Coded, rounds: Array) -> Array:
+    """Time to encode and decode the gradients of a step; each (plans, 1)."""
+    how, cluster = values.communication, values.cluster
+    rate = compute.achieved(cluster.memory_bandwidth, cluster.memory_fraction)
+    traffic = compression.coding_traffic(count, values.workload.gradient_bytes, how.passes, codes.sent, codes.received)
+    once = compression.coding_time(
+        compute.memory_bound_time(traffic, rate, compose.repeated(how.compresses, 2.0), cluster.launch),
+        compose.product(count, values.workload.gradient_bytes),
+        how.coding_rate,
+    )
+    coding: Array = compose.repeated(once, rounds)
+    return coding
+
+
+def coding_memory(values: Inputs, holds: Held, dense_ranks: Array) -> Array:
+    """Bytes of error feedback and codes, each (plans, stages); 0 without compression."""
+    how, share = values.communication, shares(values)
+    dense = coded(values, holds.dense, share.dense, dense_ranks)
+    expert = coded(values, holds.experts, share.expert, holds.expert_shards)
+    needed: Array = compression.coding_memory(
+        compose.summed(holds.dense, holds.experts),
+        values.workload.gradient_bytes,
+        how.compresses,
+        how.feedback,
+        compose.summed(dense.sent, expert.sent),
+        compose.summed(dense.received, expert.received),
+    )
+    return needed
