@@ -48,6 +48,43 @@ def down_ports(radix: Numeric, oversubscription: Numeric) -> Numeric:
 
 
 @closed_form
+def split_radix(radix: Numeric, rate: Numeric, adapter: Numeric) -> Numeric:
+    """Ports of a switch whose ports are split to the rate of the adapters.
+
+    k' = k max(1, min(4, floor(B / b)))
+
+    Parameters
+    ----------
+    radix : numeric
+        Ports k of the switch. [-]
+    rate : numeric
+        Rate B of one of them. [B/s]
+    adapter : numeric
+        Rate b of an adapter's port. [B/s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    Cables split a port into two or four, all ports of the fabric alike. An adapter that is faster than a port does not
+    fit; that is not checked here.
+
+    Examples
+    --------
+    >>> float(split_radix(64, 50e9, 25e9))
+    128.0
+
+    References
+    ----------
+    .. [1] NVIDIA, "QM97X0 user manual", interfaces. https://docs.nvidia.com/networking/display/QM97X0PUB/Interfaces
+    """
+    return radix * np.maximum(1.0, np.minimum(4.0, np.floor(rate / adapter + 1e-9)))
+
+
+@closed_form
 def switches_for(ports: Numeric, each: Numeric) -> Numeric:
     """Switches, or groups of them, that a number of ports takes.
 

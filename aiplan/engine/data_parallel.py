@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core import collectives, compose, memory, overlap, sharding, topology, transformer, zero
+from aiplan.core import collectives, compose, memory, overlap, sharding, transformer, zero
+from aiplan.engine import wires
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
     from aiplan.engine.footprint import Held
     from aiplan.engine.inputs import Inputs
-    from aiplan.engine.layer import Pass, Wires
+    from aiplan.engine.layer import Pass
+    from aiplan.engine.wires import Wires
 
 
 class Exchange(NamedTuple):
@@ -71,9 +73,7 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
 
 
 def _exchange(values: Inputs, net: Wires, parameters: Array, ranks: Array, stride: Array) -> Exchange:
-    local = topology.ranks_per_domain(ranks, stride, values.cluster.domain)
-    bandwidth = topology.ring_bandwidth(ranks, local, net.inside, net.outside)
-    latency = topology.hop_latency(ranks, local, net.link_latency, net.network_latency)
+    bandwidth, latency = wires.ring(net, ranks, stride)
     gradients = compose.product(parameters, values.workload.gradient_bytes)
     weights = compose.product(parameters, values.workload.weight_bytes)
     return Exchange(
@@ -91,6 +91,8 @@ def _tied_embedding(values: Inputs, net: Wires) -> Array:
     model, plan = values.model, values.plan
     parameters = transformer.embedding_parameters(model.vocab, model.hidden)
     table = memory.state_bytes(parameters, values.workload.gradient_bytes, plan.tensor)
-    one = collectives.ring_all_reduce_time(table, 2.0, net.outside, net.network_latency)
+    stride = compose.product(plan.tensor, plan.context, plan.data)
+    bandwidth = wires.send(net, plan.pipeline, stride, net.outside)
+    one = collectives.ring_all_reduce_time(table, 2.0, bandwidth, net.network_latency)
     exchanged: Array = compose.repeated(one, sharding.tied_copies(model.tied, plan.pipeline))
     return exchanged

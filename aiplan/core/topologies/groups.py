@@ -65,6 +65,7 @@ def dragonfly_of(hosts: Numeric, ports: Numeric, routers: Numeric, each: Numeric
             most=most,
             mean_metres=2.0 * RACK + (hops - beyond) * ROW + beyond * HALL,
             most_metres=2.0 * RACK + np.maximum(most - 1.0 - (groups > 1), 0.0) * ROW + (groups > 1) * HALL,
+            host_metres=2.0 * RACK,
         ),
         bisection=np.where(
             groups > 1,
@@ -109,6 +110,7 @@ def dragonfly_plus(site: Site) -> Fabric:
             most=np.where(groups > 1, 4.0, np.where(leaves > 1, 3.0, 1.0)),
             mean_metres=2.0 * RACK + 2.0 * ROW * (inside + beyond) + HALL * beyond,
             most_metres=2.0 * RACK + 2.0 * ROW * (leaves > 1) + HALL * (groups > 1),
+            host_metres=2.0 * RACK,
         ),
         bisection=np.where(
             groups > 1,

@@ -50,7 +50,7 @@ def torus_of(x: Numeric, y: Numeric, z: Numeric, ports: Numeric = 1.0) -> Fabric
         hosts=nodes,
         largest=np.full_like(nodes, np.inf),
         switches=Switches(np.zeros_like(nodes)),
-        cables=Cables(*wires, host=sum(wires)),
+        cables=Cables(wires[0], wires[1], wires[2], sum(wires)),
         ports_used=2.0 * sum(wires),
         paths=Paths(
             least=np.where(nodes > 1, 1.0, 0.0),
@@ -58,6 +58,7 @@ def torus_of(x: Numeric, y: Numeric, z: Numeric, ports: Numeric = 1.0) -> Fabric
             most=sum(steps),
             mean_metres=sum(count * metres for count, metres in zip(hops, lengths, strict=True)) * pairs,
             most_metres=sum(count * metres for count, metres in zip(steps, lengths, strict=True)),
+            host_metres=0.0,
         ),
         bisection=torus.torus_bisection(nodes, longest),
         link_share=ports / (2.0 * axes),

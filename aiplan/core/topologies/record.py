@@ -64,13 +64,14 @@ class Cables(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Switches on the shortest path between two hosts, and metres of cable on the mean and on the longest path."""
+    """Switches on the shortest path between two hosts; metres of cable on the mean, on the longest, and at the hosts."""
 
     least: Numeric
     mean: Numeric
     most: Numeric
     mean_metres: Numeric
     most_metres: Numeric
+    host_metres: Numeric
 
 
 class Factors(NamedTuple):

@@ -84,6 +84,7 @@ def rail_only(site: Site) -> Fabric:
         paths=one.paths._replace(
             mean_metres=one.paths.mean_metres + 2.0 * (ROW - RACK),
             most_metres=one.paths.most_metres + 2.0 * (ROW - RACK),
+            host_metres=one.paths.host_metres + 2.0 * (ROW - RACK),
         ),
         bisection=one.bisection * site.ports,
     )
@@ -197,4 +198,5 @@ def _paths(hosts: Numeric, counts: Counts, shape: Shape) -> Paths:
         most=most,
         mean_metres=2.0 * (shape.first + climbs * middle + beyond * HALL),
         most_metres=2.0 * (shape.first + (counts.levels > 1) * middle + longest),
+        host_metres=2.0 * shape.first + 0.0 * mean,
     )
