@@ -231,6 +231,7 @@ def uniform_bandwidth(
     .. [1] Leiserson, "Fat-trees: universal networks for hardware-efficient supercomputing", IEEE ToC C-34, 1985.
        https://doi.org/10.1109/TC.1985.6312192
     """
-    crossing = np.maximum(contention * np.maximum(group - below, 0.0), 1e-300)
+    leaves = np.asarray(group) > below
+    crossing = np.where(leaves, contention * (group - below), 1.0)
     narrow = outside_per_rank * np.maximum(group - local_ranks, 0.0) / crossing
-    return np.where(np.asarray(group) > below, np.minimum(within, narrow), within)
+    return np.where(leaves, np.minimum(within, narrow), within)

@@ -58,9 +58,9 @@ def built(asked: Asked) -> Built:
 
 
 def _wait(one: Fabric, hop: float) -> float:
-    """Return the mean time in switches and the cables between them; adapters and their cables are the same for all."""
+    """Return the time in switches and the cables between them; adapters and their cables are the same for all."""
     paths = one.paths
-    return float(fabric.path_latency(paths.mean, hop, paths.mean_metres - paths.host_metres, PER_METRE, 0.0))
+    return float(fabric.path_latency(paths.step, hop, paths.step_metres - paths.host_metres, PER_METRE, 0.0))
 
 
 def fabric_values(
@@ -185,7 +185,7 @@ def _tiers(parts: Parts, kind: Kind, asked: Asked, found: Built, domain: float, 
         name = kind.tiers[tier == "pod"]
         return from_switch(max(domain, nodes * each), f"{how}: {nodes:,.0f} nodes below a {name}")
 
-    values = {"path_latency": derived(found.longer, f"mean path of {how}, less that of a fat-tree")}
+    values = {"path_latency": derived(found.longer, f"longest step of {how}, less that of a fat-tree")}
     for tier, (nodes, contention), given, name in (
         ("leaf", one.leaf, use.nodes_per_leaf, kind.tiers[0]),
         ("pod", one.pod, use.nodes_per_pod, kind.tiers[1]),

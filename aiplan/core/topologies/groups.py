@@ -53,6 +53,7 @@ def dragonfly_of(hosts: Numeric, ports: Numeric, routers: Numeric, each: Numeric
     )
     beyond = np.where(groups > 1, 1.0 - 1.0 / groups, 0.0)
     most = np.where(groups > 1, 4.0, np.where(switches > 1, 2.0, 1.0))
+    longest = 2.0 * RACK + np.maximum(most - 1.0 - (groups > 1), 0.0) * ROW + (groups > 1) * HALL
     return Fabric(
         hosts=hosts * 1.0,
         largest=group * forms.most_groups(routers * links),
@@ -64,7 +65,9 @@ def dragonfly_of(hosts: Numeric, ports: Numeric, routers: Numeric, each: Numeric
             mean=forms.mean_switches_between_hosts(hosts, hops),
             most=most,
             mean_metres=2.0 * RACK + (hops - beyond) * ROW + beyond * HALL,
-            most_metres=2.0 * RACK + np.maximum(most - 1.0 - (groups > 1), 0.0) * ROW + (groups > 1) * HALL,
+            most_metres=longest,
+            step=most,
+            step_metres=longest,
             host_metres=2.0 * RACK,
         ),
         bisection=np.where(
@@ -95,6 +98,8 @@ def dragonfly_plus(site: Site) -> Fabric:
     at_leaf = Contention(over, over, over)
     far = np.maximum(over, forms.neighbour_oversubscription(group, wires))
     at_group = Contention(far, far, np.maximum(over, fabric.oversubscription(group, wires)))
+    most = np.where(groups > 1, 4.0, np.where(leaves > 1, 3.0, 1.0))
+    longest = 2.0 * RACK + 2.0 * ROW * (leaves > 1) + HALL * (groups > 1)
     mean = forms.leaf_spine_switches(hosts, hosts / leaves, hosts / groups)
     beyond = np.maximum(hosts - hosts / groups, 0.0) / np.maximum(hosts - 1.0, 1.0)
     inside = np.maximum(hosts / groups - hosts / leaves, 0.0) / np.maximum(hosts - 1.0, 1.0)
@@ -107,9 +112,11 @@ def dragonfly_plus(site: Site) -> Fabric:
         paths=Paths(
             least=np.ones_like(mean),
             mean=mean,
-            most=np.where(groups > 1, 4.0, np.where(leaves > 1, 3.0, 1.0)),
+            most=most,
             mean_metres=2.0 * RACK + 2.0 * ROW * (inside + beyond) + HALL * beyond,
-            most_metres=2.0 * RACK + 2.0 * ROW * (leaves > 1) + HALL * (groups > 1),
+            most_metres=longest,
+            step=most,
+            step_metres=longest,
             host_metres=2.0 * RACK,
         ),
         bisection=np.where(

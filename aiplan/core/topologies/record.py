@@ -64,13 +64,19 @@ class Cables(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Switches on the shortest path between two hosts; metres of cable on the mean, on the longest, and at the hosts."""
+    """Switches on the shortest path between two hosts, and metres of cable on it.
+
+    `step` is the longest path between neighbours when ranks follow the order of hosts; `host_metres` are the cables at
+    both ends, from host to switch.
+    """
 
     least: Numeric
     mean: Numeric
     most: Numeric
     mean_metres: Numeric
     most_metres: Numeric
+    step: Numeric
+    step_metres: Numeric
     host_metres: Numeric
 
 

@@ -20,7 +20,8 @@ class Shape(NamedTuple):
     """Ports of the switches of a tree, and how it is laid out.
 
     `down` and `up` are ports of a leaf, `middle_down` and `middle_up` those of a middle switch. `rails` leaves share
-    the ports of a node, one each. `levels` are the fewest and the most tiers, `first` is the length of a host's cable.
+    the ports of a node, one each. `levels` are the fewest and the most tiers, `first` is the length of a host's cable. `stated` is the oversubscription that was
+    asked for of leaves and of middle switches; whole ports may give a little less.
     """
 
     radix: Numeric
@@ -31,6 +32,7 @@ class Shape(NamedTuple):
     rails: Numeric
     levels: tuple[int, int]
     first: float
+    stated: tuple[Numeric, Numeric]
 
 
 class Counts(NamedTuple):
@@ -58,7 +60,20 @@ def three_tier(site: Site) -> Fabric:
     half = fabric.down_ports(site.radix, 1.0)
     down = fabric.down_ports(site.radix, site.oversubscription)
     one = np.ones_like(half)
-    return _fabric(site, Shape(site.radix, half, site.radix - half, down, site.radix - down, one, (3, 3), RACK))
+    return _fabric(
+        site,
+        Shape(
+            site.radix,
+            half,
+            site.radix - half,
+            down,
+            site.radix - down,
+            one,
+            (3, 3),
+            RACK,
+            (1.0, site.oversubscription),
+        ),
+    )
 
 
 def rail_optimized(site: Site) -> Fabric:
@@ -84,6 +99,7 @@ def rail_only(site: Site) -> Fabric:
         paths=one.paths._replace(
             mean_metres=one.paths.mean_metres + 2.0 * (ROW - RACK),
             most_metres=one.paths.most_metres + 2.0 * (ROW - RACK),
+            step_metres=one.paths.step_metres + 2.0 * (ROW - RACK),
             host_metres=one.paths.host_metres + 2.0 * (ROW - RACK),
         ),
         bisection=one.bisection * site.ports,
@@ -106,19 +122,22 @@ def domains(site: Site) -> Fabric:
 def _tapered_leaf(site: Site, levels: tuple[int, int], rails: Numeric = 1.0, first: float = RACK) -> Shape:
     down = fabric.down_ports(site.radix, site.oversubscription)
     half = fabric.down_ports(site.radix, 1.0)
-    return Shape(site.radix, down, site.radix - down, half, site.radix - half, rails, levels, first)
+    return Shape(
+        site.radix, down, site.radix - down, half, site.radix - half, rails, levels, first, (site.oversubscription, 1.0)
+    )
 
 
 def _fabric(site: Site, shape: Shape) -> Fabric:
     hosts = site.nodes * site.ports
     counts = _counts(hosts, site.nodes, shape)
     at_leaf = fabric.oversubscription(shape.down, shape.up)
-    above = at_leaf * fabric.oversubscription(shape.middle_down, shape.middle_up)
-    at_leaf = np.where(counts.levels > 1, at_leaf, 1.0)
-    above = np.where(counts.levels > 2, above, at_leaf)
+    at_pod = at_leaf * fabric.oversubscription(shape.middle_down, shape.middle_up)
+    whole = np.where(counts.levels > 2, at_pod, np.where(counts.levels > 1, at_leaf, 1.0))
     leaf = np.where(counts.levels > 1, shape.down, shape.radix)
     pod = np.where(counts.levels > 2, shape.down * shape.middle_down, np.maximum(hosts, leaf))
-    tiers = Contention(at_leaf, at_leaf, at_leaf), Contention(above, above, above)
+    tiers = Contention(at_leaf, at_leaf, at_leaf), Contention(at_pod, at_pod, at_pod)
+    own, both = shape.stated[0], shape.stated[0] * shape.stated[1]
+    met = Contention(own, own, own), Contention(both, both, both)
     per_node = np.maximum(1.0, site.ports / shape.rails)
     return Fabric(
         hosts=hosts,
@@ -127,12 +146,12 @@ def _fabric(site: Site, shape: Shape) -> Fabric:
         cables=_cables(hosts, counts, shape),
         ports_used=fabric.switch_ports_used(hosts, _uplinks(counts, shape)[0] + _uplinks(counts, shape)[1]),
         paths=_paths(hosts, counts, shape),
-        bisection=fabric.tree_bisection(hosts, above),
+        bisection=fabric.tree_bisection(hosts, whole),
         link_share=np.ones_like(hosts * 1.0),
-        oversubscription=above,
+        oversubscription=whole,
         factors=factors(hosts, leaf, tiers[0], pod, tiers[1]),
-        leaf=Tier(np.maximum(1.0, np.floor(leaf / per_node)), tiers[0]),
-        pod=Tier(np.maximum(1.0, np.floor(pod / (per_node * shape.rails))), tiers[1]),
+        leaf=Tier(np.maximum(1.0, np.floor(leaf / per_node)), met[0]),
+        pod=Tier(np.maximum(1.0, np.floor(pod / (per_node * shape.rails))), met[1]),
     )
 
 
@@ -192,11 +211,14 @@ def _paths(hosts: Numeric, counts: Counts, shape: Shape) -> Paths:
     beyond = np.where(np.asarray(hosts) > pod, np.maximum(hosts - pod, 0.0) / np.maximum(hosts - 1.0, 1.0), 0.0)
     climbs = np.maximum((mean - 1.0) / 2.0 - beyond, 0.0)
     longest = np.where(counts.levels > 2, HALL, 0.0)
+    most_metres = 2.0 * (shape.first + (counts.levels > 1) * middle + longest)
     return Paths(
         least=np.ones_like(mean),
         mean=mean,
         most=most,
         mean_metres=2.0 * (shape.first + climbs * middle + beyond * HALL),
-        most_metres=2.0 * (shape.first + (counts.levels > 1) * middle + longest),
+        most_metres=most_metres,
+        step=most,
+        step_metres=most_metres,
         host_metres=2.0 * shape.first + 0.0 * mean,
     )
