@@ -14,6 +14,8 @@ from aiplan.scenario.files import locate
 from aiplan.scenario.values import Value, assumed, default, derived, from_file
 
 if TYPE_CHECKING:
+    from aiplan.catalog.records import Accelerator, Switch
+    from aiplan.catalog.records import Node as NodeEntry
     from aiplan.core.topologies.registry import Kind
     from aiplan.declare import Diagnostics, Node
     from aiplan.scenario.resolve import Parts
@@ -74,14 +76,24 @@ def fabric_values(
         whole = {f"{tier}_accelerators": domain for tier in ("leaf", "pod")}
         return {"oversubscription": over} | one | whole | {"path_latency": derived(0.0, "one node: no network used")}
     before = len(diagnostics.items)
-    asked = _asked(parts, kind, network, over.number, domain.number)
-    _check(parts, kind, asked, tree, diagnostics)
+    asked = asked_of(
+        kind,
+        parts.node,
+        parts.accelerator,
+        parts.switch[0] if parts.switch else None,
+        nodes=float(parts.file.cluster.nodes),
+        ports=network["network_ports"].number,
+        rate=network["network_bandwidth"].number,
+        domain=domain.number,
+        over=over.number,
+    )
+    _check(parts, kind, tree, diagnostics)
+    if len(diagnostics.items) > before:
+        return None
+    _check_size(kind, asked, tree, diagnostics)
     if len(diagnostics.items) > before:
         return None
     found = built(asked)
-    _check_size(kind, asked, found, tree, diagnostics)
-    if len(diagnostics.items) > before:
-        return None
     return {"oversubscription": over} | _tiers(
         parts, kind, asked, found, domain.number, scattered=use.placement == "scattered"
     )
@@ -94,17 +106,41 @@ def _oversubscription(parts: Parts, kind: Kind) -> Value:
     return default(kind.usual, kind.why) if kind.why else Value(kind.usual, Origin("default", "", ""))
 
 
-def _asked(parts: Parts, kind: Kind, network: dict[str, Value], over: float, domain: float) -> Asked:
-    node = parts.node
-    switch = parts.switch[0] if parts.switch else None
+def asked_of(
+    kind: Kind,
+    node: NodeEntry,
+    accelerator: Accelerator,
+    switch: Switch | None,
+    *,
+    nodes: float,
+    ports: float,
+    rate: float,
+    domain: float,
+    over: float,
+) -> Asked:
+    """Return what a fabric of a kind is sized for.
+
+    Parameters
+    ----------
+    kind : Kind
+        Row of the registry.
+    node, accelerator, switch : Node, Accelerator, Switch or None
+        Entries of the catalog; switches of 64 ports if not given.
+    nodes, ports, rate : float
+        Nodes, ports of each for accelerator traffic, and the one-way data rate of one of those in B/s.
+    domain : float
+        Accelerators in one scale-up network.
+    over : float
+        Edge bandwidth over core bandwidth.
+    """
     radix = float(switch.ports) if switch and switch.ports else RADIX
     if switch and switch.port_bandwidth_one_way:
-        radix = float(fabric.split_radix(radix, switch.port_bandwidth_one_way, network["network_bandwidth"].number))
+        radix = float(fabric.split_radix(radix, switch.port_bandwidth_one_way, rate))
     hop = switch.hop_latency if switch and switch.hop_latency is not None else HOP
-    use = parts.accelerator.scale_up
+    use = accelerator.scale_up
     site = Site(
-        nodes=float(parts.file.cluster.nodes),
-        ports=network["network_ports"].number,
+        nodes=nodes,
+        ports=ports,
         radix=radix,
         oversubscription=over if kind.switched else 1.0,
         domain=max(1.0, domain // node.accelerators),
@@ -114,7 +150,7 @@ def _asked(parts: Parts, kind: Kind, network: dict[str, Value], over: float, dom
     return Asked(kind.name, site, hop)
 
 
-def _check(parts: Parts, kind: Kind, asked: Asked, tree: Node, diagnostics: Diagnostics) -> None:
+def _check(parts: Parts, kind: Kind, tree: Node, diagnostics: Diagnostics) -> None:
     use = parts.file.cluster.network
     if use.oversubscription is not None and use.oversubscription > 1 and not kind.switched:
         diagnostics.error(
@@ -122,14 +158,6 @@ def _check(parts: Parts, kind: Kind, asked: Asked, tree: Node, diagnostics: Diag
             f"{kind.name} has no core that could be oversubscribed",
             locate(tree, f"{WHERE}oversubscription"),
             hint="leave oversubscription out, or choose a topology with switches",
-        )
-    if kind.domains and asked.site.accelerators < LEAST_DOMAIN:
-        diagnostics.error(
-            "AIP203",
-            f"{parts.node.name} has a scale-up network of {asked.site.accelerators:.0f} accelerators",
-            locate(tree, f"{WHERE}topology"),
-            expected=f"{kind.name} joins scale-up networks of {LEAST_DOMAIN} or more",
-            hint="choose a node such as gb200-nvl72-tray, or give cluster.domain",
         )
     if use.nodes_per_leaf and use.nodes_per_pod and use.nodes_per_pod < use.nodes_per_leaf:
         diagnostics.error(
@@ -149,24 +177,34 @@ def _check(parts: Parts, kind: Kind, asked: Asked, tree: Node, diagnostics: Diag
         )
 
 
-def _check_size(kind: Kind, asked: Asked, found: Built, tree: Node, diagnostics: Diagnostics) -> None:
-    if float(found.fabric.hosts) <= float(found.fabric.largest):
+def _check_size(kind: Kind, asked: Asked, tree: Node, diagnostics: Diagnostics) -> None:
+    reason = misfit(kind, asked)
+    if not reason:
         return
-    holds = [name for name in KINDS if _holds(asked._replace(kind=name))]
+    holds = [name for name, other in KINDS.items() if not misfit(other, asked._replace(kind=name))]
     diagnostics.error(
         "AIP107",
-        f"{kind.name} of {asked.site.radix:.0f}-port switches joins {float(found.fabric.largest):,.0f} ports at most, "
-        f"and there are {asked.site.nodes * asked.site.ports:,.0f}",
+        f"{kind.name} does not fit: {reason}",
         locate(tree, f"{WHERE}topology"),
-        hint=f"these hold them: {', '.join(holds)}" if holds else "choose a switch with more ports",
+        hint=f"these fit: {', '.join(holds)}" if holds else "choose a switch with more ports",
     )
 
 
-def _holds(asked: Asked) -> bool:
-    if KINDS[asked.kind].domains and asked.site.accelerators < LEAST_DOMAIN:
-        return False
+def misfit(kind: Kind, asked: Asked) -> str:
+    """Return why a kind of fabric cannot be built for a site; nothing if it can."""
+    site = asked.site
+    if kind.domains and site.accelerators < LEAST_DOMAIN:
+        return (
+            f"it joins scale-up networks of {LEAST_DOMAIN} or more accelerators, and a node has one of "
+            f"{site.accelerators:.0f}"
+        )
     one = built(asked).fabric
-    return float(one.hosts) <= float(one.largest)
+    if float(one.hosts) > float(one.largest):
+        return (
+            f"{site.radix:.0f}-port switches join {float(one.largest):,.0f} ports at most, and there are "
+            f"{float(one.hosts):,.0f}"
+        )
+    return ""
 
 
 def _tiers(parts: Parts, kind: Kind, asked: Asked, found: Built, domain: float, *, scattered: bool) -> dict[str, Value]:

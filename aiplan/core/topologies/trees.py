@@ -20,8 +20,8 @@ class Shape(NamedTuple):
     """Ports of the switches of a tree, and how it is laid out.
 
     `down` and `up` are ports of a leaf, `middle_down` and `middle_up` those of a middle switch. `rails` leaves share
-    the ports of a node, one each. `levels` are the fewest and the most tiers, `first` is the length of a host's cable. `stated` is the oversubscription that was
-    asked for of leaves and of middle switches; whole ports may give a little less.
+    the ports of a node, one each. `levels` are the fewest and the most tiers, `first` is the length of a host's cable.
+    `stated` is the oversubscription asked for at leaves and at middle switches; whole ports may give a little less.
     """
 
     radix: Numeric
