@@ -65,10 +65,11 @@ class Row(NamedTuple):
 
 
 class Sized(NamedTuple):
-    """What is known of a fabric that fits."""
+    """What is known of a fabric that fits; `parts` are its pods or groups."""
 
     nodes: float
     hosts: float
+    parts: float
     switches: tuple[float, float, float]
     domain_switches: float
     total: float
@@ -288,6 +289,7 @@ def _sized(one: Machine, kind: Kind, asked: Asked, own: Fabric) -> Sized:
     return Sized(
         nodes=hosts / hosts_of_node,
         hosts=hosts,
+        parts=float(fabric.switches_for(hosts / hosts_of_node, own.pod.nodes)),
         switches=tiers,
         domain_switches=float(own.switches.domain),
         total=total,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aiplan.planning.fabrics import Row, Sized
     from aiplan.report.topology import Answer
 
-WIDTH, MARGIN, TOP, STEP = 960.0, 150.0, 90.0, 110.0
+WIDTH, MARGIN, TOP, STEP = 960.0, 150.0, 110.0, 110.0
 BOX, HIGH, MOST = 66.0, 34.0, 8
 SIDE = 4
 STYLE = """
@@ -29,12 +29,13 @@ rect { fill: #f2f4f7; stroke: #44546a }
 
 
 class Line(NamedTuple):
-    """A row of boxes: what it holds, how many there are, how many are drawn, and whether they are nodes."""
+    """A row of boxes: what they are, how many there are and are drawn; whether they are nodes, or groups of switches."""
 
     name: str
     total: float
     drawn: int
     host: bool = False
+    group: bool = False
 
 
 def drawing(answer: Answer, row: Row, one: Sized) -> str:
@@ -50,7 +51,7 @@ def drawing(answer: Answer, row: Row, one: Sized) -> str:
         What is known of it.
     """
     tiers = _tiers(row, one)
-    height = TOP + STEP * len(tiers) + 30.0
+    height = TOP + STEP * len(tiers) + 20.0
     body = [*_mesh(one)] if not row.kind.switched else [*_wires(row, tiers), *_boxes(tiers)]
     if not row.kind.switched:
         height = TOP + SIDE * 80.0 + 60.0
@@ -74,14 +75,14 @@ def _tiers(row: Row, one: Sized) -> list[Line]:
     lower = row.kind.tiers[0]
     names = {
         "three-tier": ("edge", "aggregation", "core"),
-        "dragonfly": ("routers in groups", "", ""),
-        "dragonfly-plus": ("leaves in groups", "spines in groups", ""),
+        "dragonfly": ("router", "", ""),
     }.get(row.kind.name, (lower, "spine", "core"))
     found = [
         Line(name, count, _sample(count)) for name, count in zip(names, one.switches, strict=True) if count and name
     ]
     nodes = Line("nodes", one.nodes, _sample(one.nodes), host=True)
-    return [*reversed(found), nodes]
+    groups = [Line("group", one.parts, _sample(one.parts), group=True)] if row.kind.tiers[1] == "group" else []
+    return [*groups, *reversed(found), nodes]
 
 
 def _sample(count: float) -> int:
@@ -92,7 +93,7 @@ def _place(tiers: Sequence[Line], level: int, index: int) -> tuple[float, float]
     drawn = tiers[level].drawn
     room = WIDTH - MARGIN - 40.0
     x = MARGIN + room * (index + 0.5) / drawn
-    return x, TOP + 20.0 + STEP * level
+    return x, TOP + 50.0 + STEP * level
 
 
 def _boxes(tiers: Sequence[Line]) -> Iterator[str]:
@@ -117,7 +118,8 @@ def _wires(row: Row, tiers: Sequence[Line]) -> Iterator[str]:
         above, below = tiers[level], tiers[level + 1]
         for low in range(below.drawn):
             for high in range(above.drawn):
-                if below.host and not rails and high != low * above.drawn // below.drawn:
+                one_only = above.group or (below.host and not rails)
+                if one_only and high != low * above.drawn // below.drawn:
                     continue
                 yield _line(_place(tiers, level, high), _place(tiers, level + 1, low))
     if row.kind.tiers[1] == "group":
@@ -130,7 +132,7 @@ def _between_groups(tiers: Sequence[Line]) -> Iterator[str]:
     for first in range(drawn):
         for second in range(first + 1, drawn):
             (x, y), (x2, _) = _place(tiers, 0, first), _place(tiers, 0, second)
-            lift = y - HIGH / 2 - 4.0 * (second - first)
+            lift = y - HIGH / 2 - 16.0 * (second - first)
             yield (
                 f'<path class="wide" fill="none" d="M {x:.1f} {y - HIGH / 2:.1f} Q {(x + x2) / 2:.1f} {lift:.1f} '
                 f'{x2:.1f} {y - HIGH / 2:.1f}"/>'
@@ -142,9 +144,9 @@ def _mesh(one: Sized) -> Iterator[str]:
     for row in range(SIDE):
         for column in range(SIDE):
             x, y = MARGIN + 60.0 + 150.0 * column, TOP + 40.0 + 80.0 * row
-            yield _line((x, y), (x + 110.0, y))
-            yield _line((x, y), (x, y + 60.0))
-            yield _line((x, y), (x + 32.0, y - 32.0))
+            yield _line((x, y), (x + 150.0, y))
+            yield _line((x, y), (x, y + 80.0))
+            yield _line((x, y), (x + 48.0, y - 34.0))
             yield (
                 f'<rect class="host" x="{x - BOX / 2:.1f}" y="{y - HIGH / 2:.1f}" width="{BOX:.0f}" '
                 f'height="{HIGH:.0f}" rx="4"/>'
