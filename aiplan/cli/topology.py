@@ -82,9 +82,10 @@ def topology(
     catalog = session.catalog()
     chosen = fabrics.kinds_named(kinds)
     drawn = fabrics.kinds_named(draw) if draw is not None else ()
+    over = oversubscription
     if scenario is None:
         machine = fabrics.machine(gpus or 0, nodes_of or NODE, switch, catalog)
-        answer = Answer(fabrics.survey(machine, chosen, oversubscription))
+        answer = Answer(fabrics.survey(machine, chosen, over))
     else:
         from aiplan.cli.session import source_of
         from aiplan.planning.placement import placement
@@ -92,10 +93,10 @@ def topology(
 
         loaded = session.load(source_of(scenario), catalog, assignments(settings or ()))
         machine = fabrics.machine_of(loaded, switch, catalog)
-        over = oversubscription or loaded.file.cluster.network.oversubscription
+        over = over or loaded.file.cluster.network.oversubscription
         answer = Answer(fabrics.survey(machine, chosen, over), loaded, placement(loaded))
     for kind in drawn:
-        _draw(session, answer, fabrics.survey(machine, (kind,), oversubscription), svg or "")
+        _draw(session, answer, fabrics.survey(machine, (kind,), over), svg or "")
     session.emit(lambda look: render(answer, session.form, look))
     if not answer.survey.fits:
         raise typer.Exit(NO)

@@ -273,10 +273,10 @@ def global_cables(groups: Numeric, links: Numeric) -> Numeric:
 
 
 @closed_form
-def neighbour_oversubscription(hosts: Numeric, global_links: Numeric) -> Numeric:
+def neighbour_oversubscription(hosts: Numeric, global_links: Numeric, groups: Numeric) -> Numeric:
     """How much less two groups exchange than their hosts send, when each group sends to one other.
 
-    o = max(1, 2 p / h)
+    o = max(1, min(2, g - 1) p / h)
 
     Parameters
     ----------
@@ -284,6 +284,8 @@ def neighbour_oversubscription(hosts: Numeric, global_links: Numeric) -> Numeric
         Hosts p of a router, or of a group. [-]
     global_links : numeric
         Global links h of a router, or of a group. [-]
+    groups : numeric
+        Groups g. [-]
 
     Returns
     -------
@@ -292,14 +294,15 @@ def neighbour_oversubscription(hosts: Numeric, global_links: Numeric) -> Numeric
 
     Notes
     -----
-    Routes over a third group (Valiant), which adaptive routing falls back to, take two global links for one.
+    Direct links are 1 / (g - 1) of a group's. Routes over a third group (Valiant), to which adaptive routing falls
+    back, take two global links for one; so two groups lose nothing, three or more a factor of two.
 
     References
     ----------
     .. [1] Valiant, Brebner, "Universal schemes for parallel communication", STOC 1981.
        https://doi.org/10.1145/800076.802479
     """
-    return np.maximum(1.0, 2.0 * hosts / global_links)
+    return np.maximum(1.0, np.minimum(2.0, groups - 1.0) * hosts / global_links)
 
 
 @closed_form

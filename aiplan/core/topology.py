@@ -233,5 +233,5 @@ def uniform_bandwidth(
     """
     leaves = np.asarray(group) > below
     crossing = np.where(leaves, contention * (group - below), 1.0)
-    narrow = outside_per_rank * np.maximum(group - local_ranks, 0.0) / crossing
+    narrow = outside_per_rank * (np.maximum(group - local_ranks, 0.0) / crossing)
     return np.where(leaves, np.minimum(within, narrow), within)

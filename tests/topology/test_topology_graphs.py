@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from topology import graphs
 
 from aiplan.core import clos, dragonfly, fabric, torus
 from aiplan.core.topologies import groups, meshes, trees
 from aiplan.core.topologies.record import Site
 from aiplan.core.topologies.registry import KINDS
+from topology import graphs
 
 quick = settings(max_examples=25, deadline=None)
 even = st.integers(2, 6).map(lambda half: 2 * half)
@@ -308,10 +308,10 @@ def test_arrays_give_what_single_numbers_give(name):
                 assert float(np.broadcast_to(value, shape)[index]) == float(getattr(getattr(one, group), field)), field
 
 
-@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.switched])
+@pytest.mark.parametrize("name", ["fat-tree", "three-tier", "rail-optimized", "rail-only"])
 @quick
 @given(st.integers(8, 2000), st.floats(1.0, 6.0))
-def test_oversubscription_never_speeds_up(name, nodes, over):
+def test_oversubscription_of_a_tree_never_speeds_up(name, nodes, over):
     plain, narrow = (KINDS[name].size(Site(float(nodes), 8.0, 64.0, o, 9.0, 72.0, 18.0)) for o in (1.0, over))
     for kind in plain.factors._fields:
         assert float(getattr(narrow.factors, kind)) >= float(getattr(plain.factors, kind)) * (1 - 1e-12) >= 1 - 1e-12

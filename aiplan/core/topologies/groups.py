@@ -47,8 +47,8 @@ def dragonfly_of(hosts: Numeric, ports: Numeric, routers: Numeric, each: Numeric
     near = forms.local_oversubscription(each, routers)
     at_router = Contention(near, near, near)
     at_group = Contention(
-        np.maximum(near, forms.neighbour_oversubscription(each, links)),
-        np.maximum(near, forms.neighbour_oversubscription(each, links)),
+        np.maximum(near, forms.neighbour_oversubscription(each, links, groups)),
+        np.maximum(near, forms.neighbour_oversubscription(each, links, groups)),
         np.maximum(near, fabric.oversubscription(each, links)),
     )
     beyond = np.where(groups > 1, 1.0 - 1.0 / groups, 0.0)
@@ -77,7 +77,7 @@ def dragonfly_of(hosts: Numeric, ports: Numeric, routers: Numeric, each: Numeric
         ),
         link_share=np.ones_like(hosts * 1.0),
         oversubscription=np.where(groups > 1, at_group.uniform, near),
-        factors=factors(hosts, each, at_router, group, at_group),
+        factors=factors(hosts, hosts / switches, at_router, hosts / groups, at_group),
         leaf=Tier(np.maximum(1.0, np.floor(each / ports)), at_router),
         pod=Tier(np.maximum(1.0, np.floor(group / ports)), at_group),
     )
@@ -96,7 +96,7 @@ def dragonfly_plus(site: Site) -> Fabric:
     wide = forms.global_cables(groups, wires)
     over = fabric.oversubscription(down, up)
     at_leaf = Contention(over, over, over)
-    far = np.maximum(over, forms.neighbour_oversubscription(group, wires))
+    far = np.maximum(over, forms.neighbour_oversubscription(group, wires, groups))
     at_group = Contention(far, far, np.maximum(over, fabric.oversubscription(group, wires)))
     most = np.where(groups > 1, 4.0, np.where(leaves > 1, 3.0, 1.0))
     longest = 2.0 * RACK + 2.0 * ROW * (leaves > 1) + HALL * (groups > 1)
@@ -126,7 +126,7 @@ def dragonfly_plus(site: Site) -> Fabric:
         ),
         link_share=np.ones_like(hosts * 1.0),
         oversubscription=np.where(groups > 1, at_group.uniform, np.where(leaves > 1, over, 1.0)),
-        factors=factors(hosts, down, at_leaf, group, at_group),
+        factors=factors(hosts, hosts / leaves, at_leaf, hosts / groups, at_group),
         leaf=Tier(np.maximum(1.0, np.floor(down / site.ports)), at_leaf),
         pod=Tier(np.maximum(1.0, np.floor(group / site.ports)), at_group),
     )

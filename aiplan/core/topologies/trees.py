@@ -149,7 +149,7 @@ def _fabric(site: Site, shape: Shape) -> Fabric:
         bisection=fabric.tree_bisection(hosts, whole),
         link_share=np.ones_like(hosts * 1.0),
         oversubscription=whole,
-        factors=factors(hosts, leaf, tiers[0], pod, tiers[1]),
+        factors=factors(hosts, hosts / counts.leaves, tiers[0], hosts / counts.pods, tiers[1]),
         leaf=Tier(np.maximum(1.0, np.floor(leaf / per_node)), met[0]),
         pod=Tier(np.maximum(1.0, np.floor(pod / (per_node * shape.rails))), met[1]),
     )

@@ -29,7 +29,7 @@ rect { fill: #f2f4f7; stroke: #44546a }
 
 
 class Line(NamedTuple):
-    """A row of boxes: what they are, how many there are and are drawn; whether they are nodes, or groups of switches."""
+    """A row of boxes: what they are, how many there are and are drawn, whether they are nodes or whole groups."""
 
     name: str
     total: float

@@ -18,12 +18,8 @@ def page(answer: Answer) -> str:
     """Return a comparison of fabrics as Markdown."""
     parts = [f"**{markdown(wording.title(answer))}**\n"]
     if answer.survey.fits:
-        parts += [
-            _table(wording.BUILT, wording.built(answer)),
-            _table(wording.DOES, wording.does(answer)),
-            wording.NOTE,
-        ]
-        parts[-1] += "\n"
+        parts += [_table(header, rows) for header, rows in wording.tables(answer)]
+        parts.append(f"{wording.NOTE}\n")
     if wording.misfits(answer):
         parts.append(_table(("does not fit", "why"), wording.misfits(answer)))
     if answer.groups:

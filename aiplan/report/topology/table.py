@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from aiplan.report.topology import Answer
 
 
+RIGHT = ((1, 3, 4, 5), (), range(1, 7), (1, 2, 3))
+"""Columns of numbers in each table."""
+
+
 def table(answer: Answer, look: Look) -> str:
     """Return a comparison of fabrics as text."""
     return draw(look, *_blocks(answer))
@@ -28,10 +32,9 @@ def table(answer: Answer, look: Look) -> str:
 def _blocks(answer: Answer) -> Iterator[RenderableType]:
     yield Text(wording.title(answer), BOLD)
     if answer.survey.fits:
-        yield ""
-        yield columns(wording.BUILT, wording.built(answer), right=(1, 3, 4, 5, 6, 7, 8), fold=(0, 2))
-        yield ""
-        yield columns(wording.DOES, wording.does(answer), right=range(4, 10), fold=(0, 1, 2, 3))
+        for (header, rows), right in zip(wording.tables(answer), RIGHT, strict=True):
+            yield ""
+            yield columns(header, rows, right=right, fold=(0,))
         yield ""
         yield Text(wording.NOTE, DIM)
     if wording.misfits(answer):

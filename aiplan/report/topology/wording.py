@@ -8,29 +8,18 @@ from aiplan.report.text import percent
 from aiplan.units import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from aiplan.planning.fabrics import Row, Sized
+    from aiplan.planning.fabrics import Sized
     from aiplan.report.topology import Answer
 
-BUILT = ("built of", "switches", "by tier", "cables: rack", "row", "hall", "cost", "power", "largest")
-DOES = (
-    "what it does",
-    "switches on path",
-    "latency",
-    "bisection",
-    "oversub.",
-    "ring",
-    "tree",
-    "all-to-all",
-    "pipeline",
-    "storage",
-)
+BUILT = ("built of", "switches", "by tier", "cables: rack", "row", "hall")
+PATHS = ("paths", "switches", "latency", "bisection")
+CONTENTION = ("contention", "oversub.", "ring", "tree", "all-to-all", "pipeline", "storage")
+COSTS = ("costs", "switches", "power", "largest")
 GROUPS = ("group", "ranks", "apart", "traffic", "stays in", "rank has", "of its ports")
 NOTE = (
-    "Cost and power are those of the switches, without cables and optics; largest is in accelerators. Switches on the "
-    "path: least, mean and most; latency: mean and most, without software. The columns behind are contention factors: "
-    "how much slower a port is when all hosts send at once, 1 being full rate."
+    "Switches and latency on a path between two ports: least, mean and most; mean and most, without software. "
+    "Contention: how much slower a port is when all hosts send at once, 1 being full rate. Costs are those of the "
+    "switches, without cables and optics; largest is in accelerators."
 )
 
 
@@ -43,40 +32,36 @@ def title(answer: Answer) -> str:
     )
 
 
-def built(answer: Answer) -> list[tuple[str, ...]]:
-    """Return what each kind is built of."""
+def tables(answer: Answer) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
+    """Return what each kind is built of, its paths, what it does to traffic, and what it costs: headings and rows."""
+    found = [(row.kind.name, row.sized) for row in answer.survey.rows if row.sized is not None]
     return [
-        (
-            row.kind.name,
-            f"{one.total:,.0f}",
-            _tiers(one),
-            *(f"{count:,.0f}" for count in one.cables),
-            "unknown" if one.cost is None else quantity(one.cost, "USD"),
-            "unknown" if one.power is None else quantity(one.power, "W"),
-            "no limit" if one.largest is None else f"{one.largest:,.0f}",
-        )
-        for row, one in _fitting(answer)
+        (BUILT, [(name, f"{one.total:,.0f}", _tiers(one), *(f"{n:,.0f}" for n in one.cables)) for name, one in found]),
+        (PATHS, [(name, *_paths(one)) for name, one in found]),
+        (CONTENTION, [(name, *_contention(one)) for name, one in found]),
+        (COSTS, [(name, *_costs(one)) for name, one in found]),
     ]
 
 
-def does(answer: Answer) -> list[tuple[str, ...]]:
-    """Return what each kind does to traffic."""
-    return [
-        (
-            row.kind.name,
-            f"{one.hops[0]:.0f} / {one.hops[1]:.2f} / {one.hops[2]:.0f}",
-            f"{quantity(one.latency[0], 's')} / {quantity(one.latency[1], 's')}",
-            f"{quantity(one.bisection, 'B/s')} ({percent(one.bisection_share)})",
-            *(
-                f"{value:.3g}"
-                for value in (
-                    one.oversubscription,
-                    *(one.factors[name] for name in ("ring", "tree", "all_to_all", "pipeline", "storage")),
-                )
-            ),
-        )
-        for row, one in _fitting(answer)
-    ]
+def _paths(one: Sized) -> tuple[str, ...]:
+    return (
+        f"{one.hops[0]:.0f} / {one.hops[1]:.2f} / {one.hops[2]:.0f}",
+        f"{quantity(one.latency[0], 's')} / {quantity(one.latency[1], 's')}",
+        f"{quantity(one.bisection, 'B/s')} ({percent(one.bisection_share)})",
+    )
+
+
+def _contention(one: Sized) -> tuple[str, ...]:
+    factors = (one.factors[name] for name in ("ring", "tree", "all_to_all", "pipeline", "storage"))
+    return tuple(f"{value:.3g}" for value in (one.oversubscription, *factors))
+
+
+def _costs(one: Sized) -> tuple[str, ...]:
+    return (
+        quantity(one.cost, "USD"),
+        quantity(one.power, "W"),
+        "no limit" if one.largest is None else f"{one.largest:,.0f}",
+    )
 
 
 def misfits(answer: Answer) -> list[tuple[str, str]]:
@@ -108,12 +93,6 @@ def groups(answer: Answer) -> list[tuple[str, ...]]:
         for group in answer.groups
         if group.ranks > 1
     ]
-
-
-def _fitting(answer: Answer) -> Iterator[tuple[Row, Sized]]:
-    for row in answer.survey.rows:
-        if row.sized is not None:
-            yield row, row.sized
 
 
 def _tiers(one: Sized) -> str:
