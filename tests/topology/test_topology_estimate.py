@@ -170,6 +170,22 @@ def test_scale_up_domains_of_a_rack(ask):
     assert scenario.values["cluster.leaf_accelerators"].number >= scenario.values["cluster.domain"].number == 72
 
 
+def test_a_batch_gives_what_each_gives_alone(ask):
+    """Tiers that are narrow for one plan of a batch leave the others as they are, to the last bit."""
+    networks = (
+        {},
+        {"oversubscription": 4},
+        {"topology": "torus-3d"},
+        {"topology": "three-tier"},
+        {"placement": "scattered"},
+    )
+    for tree in (DENSE, EXPERTS):
+        scenarios = [ask.resolved(with_network(tree, **network))[0] for network in networks]
+        together = estimate(scenarios)
+        for scenario, answer in zip(scenarios, together, strict=True):
+            assert answer.terms == pytest.approx(estimate([scenario])[0].terms, rel=0, abs=0, nan_ok=True)
+
+
 # ------------------------------------------------------------------ the closed form
 
 

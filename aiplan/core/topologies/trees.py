@@ -181,8 +181,8 @@ def _largest(shape: Shape) -> Numeric:
     per_leaf = shape.down * shape.rails
     if shape.levels[1] < 3:
         return clos.largest_two_level(np.floor(shape.radix / shape.rails), per_leaf)
-    most = np.floor(shape.radix * shape.middle_down / shape.rails) * per_leaf
-    return np.maximum(most, clos.largest_three_level(shape.radix, shape.middle_down, shape.down) * (shape.rails == 1))
+    units = np.floor(shape.radix * shape.middle_down / shape.rails)
+    return clos.largest_three_level(units, 1.0, per_leaf)
 
 
 def _uplinks(counts: Counts, shape: Shape) -> tuple[Numeric, Numeric]:

@@ -15,7 +15,7 @@ BUILT = ("built of", "switches", "by tier", "cables: rack", "row", "hall")
 PATHS = ("paths", "switches", "latency", "bisection")
 CONTENTION = ("contention", "oversub.", "ring", "tree", "all-to-all", "pipeline", "storage")
 COSTS = ("costs", "switches", "power", "largest")
-GROUPS = ("group", "ranks", "apart", "traffic", "stays in", "rank has", "of its ports")
+GROUPS = ("group", "ranks", "apart", "traffic", "stays in", "rank has", "of full rate")
 NOTE = (
     "Switches and latency on a path between two ports: least, mean and most; mean and most, without software. "
     "Contention: how much slower a port is when all hosts send at once, 1 being full rate. Costs are those of the "
