@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from aiplan.core import clos, dragonfly, fabric, torus
 from aiplan.core.topologies import groups, meshes, trees
+from aiplan.core.topologies.lengths import HALL, RACK, ROW
 from aiplan.core.topologies.record import Site
 from aiplan.core.topologies.registry import KINDS
 from topology import graphs
@@ -24,6 +25,13 @@ def same_paths(built, sized):
     paths = built.switches_on_paths()
     assert (min(paths), max(paths)) == (sized.paths.least, sized.paths.most)
     assert mean(paths) == pytest.approx(float(sized.paths.mean), rel=1e-12)
+
+
+def same_metres(built, sized, lengths):
+    """Twice each length of a cable that a path of so many switches climbs."""
+    found = mean(2 * sum(lengths[: (switches + 1) // 2]) for switches in built.switches_on_paths())
+    assert float(sized.paths.mean_metres) == pytest.approx(found, rel=1e-12)
+    assert float(sized.paths.most_metres) == 2 * sum(lengths)
 
 
 def same_cables(built, sized):
@@ -48,6 +56,7 @@ def test_leaf_spine(radix, data):
     for fewer in range(1, spines):  # nor would fewer spines do
         assert down % fewer or leaves * down > fewer * radix
     same_paths(built, sized)
+    same_metres(built, sized, (RACK, HALL))
     same_cables(built, sized)
 
 
@@ -60,6 +69,7 @@ def test_three_levels(radix):
     assert tuple(map(float, sized.switches[:3])) == (tiers["leaf"], tiers["middle"], tiers["core"])
     assert {built.ports(switch) for switch in built.switches} == {radix}
     same_paths(built, sized)
+    same_metres(built, sized, (RACK, ROW, HALL))
     same_cables(built, sized)
     cores = [switch for switch in built.switches if switch[0] == "core"]
     worst = min(
@@ -78,6 +88,7 @@ def test_three_tiers_with_less_between_pods(radix, over, pods):
     tiers = Counter(name for name, *_ in built.switches)
     assert tuple(map(float, sized.switches[:3])) == (tiers["leaf"], tiers["middle"], tiers["core"])
     same_paths(built, sized)
+    same_metres(built, sized, (RACK, ROW, HALL))
     same_cables(built, sized)
     cores = [switch for switch in built.switches if switch[0] == "core"]
     assert float(sized.bisection) == graphs.cut(built, lambda switch: switch[1] < pods // 2, cores)
@@ -143,6 +154,28 @@ def test_largest_dragonfly(routers, hosts, links):
     pairs = (sum(hops) + len(hops)) * hosts**2 - n  # every two hosts, less each with itself
     assert float(sized.paths.mean) == pytest.approx(pairs / (n * (n - 1)), rel=1e-12)
     assert max(hops) + 1 == float(sized.paths.most)
+    # Routers come group by group: as many pairs within a group, first to last, as the distances say.
+    apart = sum(one != other for one in range(most) for other in range(most)) * routers**2
+    metres = (sum(hops) - apart) * ROW + apart * HALL
+    assert float(sized.paths.mean_metres) == pytest.approx(2 * RACK + metres * hosts**2 / (n * (n - 1)), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("routers", "hosts", "links", "count"), [(4, 2, 2, 9), (4, 2, 2, 5), (4, 2, 2, 3), (4, 2, 2, 2), (4, 3, 2, 3)]
+)
+def test_one_group_to_one_other_by_counting_links(routers, hosts, links, count):
+    """Every host sends to the next group: directly as far as links go, or by way of any group, whichever is better."""
+    built = graphs.dragonfly(routers, hosts, links, count)
+    between = Counter()
+    for pair, n in built.cables.items():
+        first, second = pair
+        if first[0] != second[0]:
+            between[frozenset((first[0], second[0]))] += n
+    direct = routers * hosts / between[frozenset((0, 1))]
+    # By way of a group drawn at random each message takes two of the links that a group has out and in.
+    around = 2 * routers * hosts / sum(n for pair, n in between.items() if 0 in pair)
+    expected = max(1.0, min(direct, around))
+    assert float(dragonfly.neighbour_oversubscription(hosts, links, count)) == pytest.approx(expected)
 
 
 @quick

@@ -52,6 +52,7 @@ def dragonfly_of(hosts: Numeric, ports: Numeric, routers: Numeric, each: Numeric
         np.maximum(near, fabric.oversubscription(each, links)),
     )
     beyond = np.where(groups > 1, 1.0 - 1.0 / groups, 0.0)
+    pairs = hosts / np.maximum(hosts - 1.0, 1.0)  # a host does not send to itself
     most = np.where(groups > 1, 4.0, np.where(switches > 1, 2.0, 1.0))
     longest = 2.0 * RACK + np.maximum(most - 1.0 - (groups > 1), 0.0) * ROW + (groups > 1) * HALL
     return Fabric(
@@ -64,7 +65,7 @@ def dragonfly_of(hosts: Numeric, ports: Numeric, routers: Numeric, each: Numeric
             least=np.where(each > 1, 1.0, np.where(switches > 1, 2.0, 1.0)),
             mean=forms.mean_switches_between_hosts(hosts, hops),
             most=most,
-            mean_metres=2.0 * RACK + (hops - beyond) * ROW + beyond * HALL,
+            mean_metres=2.0 * RACK + pairs * ((hops - beyond) * ROW + beyond * HALL),
             most_metres=longest,
             step=most,
             step_metres=longest,
