@@ -187,3 +187,51 @@ def crosses(group: Numeric, local_ranks: Numeric) -> Numeric:
     .. [1] NCCL, topology search. https://github.com/NVIDIA/nccl
     """
     return np.where(np.asarray(group) > local_ranks, 1.0, 0.0)
+
+
+@closed_form
+def uniform_bandwidth(
+    within: Numeric,
+    outside_per_rank: Numeric,
+    group: Numeric,
+    local_ranks: Numeric,
+    below: Numeric,
+    contention: Numeric,
+) -> Numeric:
+    """One-way bandwidth a rank has between domains when all ranks send to all others and a tier of switches is narrow.
+
+    b = min(b_w, b_out (p - g) / (c (p - l))) if p > l else b_w
+
+    Parameters
+    ----------
+    within : numeric
+        Bandwidth b_w that the tiers below leave. [B/s]
+    outside_per_rank : numeric
+        Share b_out of the domain's network ports that each rank has, one way. [B/s]
+    group : numeric
+        Ranks p of the group. [-]
+    local_ranks : numeric
+        Ranks g of the group in one scale-up domain. [-]
+    below : numeric
+        Ranks l of the group below one part of the tier. [-]
+    contention : numeric
+        Factor c by which what crosses the tier is slowed. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [B/s]
+
+    Notes
+    -----
+    Only the share (p - l) / (p - g) of what leaves a domain crosses the tier. c = 1 never slows.
+
+    References
+    ----------
+    .. [1] Leiserson, "Fat-trees: universal networks for hardware-efficient supercomputing", IEEE ToC C-34, 1985.
+       https://doi.org/10.1109/TC.1985.6312192
+    """
+    leaves = np.asarray(group) > below
+    crossing = np.where(leaves, contention * (group - below), 1.0)
+    narrow = outside_per_rank * (np.maximum(group - local_ranks, 0.0) / crossing)
+    return np.where(leaves, np.minimum(within, narrow), within)

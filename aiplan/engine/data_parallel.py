@@ -16,13 +16,15 @@ from aiplan.core import (
     transformer,
     zero,
 )
+from aiplan.engine import wires
 from aiplan.engine.compressed import Coded, coded, coding_time, shares
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
     from aiplan.engine.footprint import Held
     from aiplan.engine.inputs import Inputs
-    from aiplan.engine.layer import Pass, Wires
+    from aiplan.engine.layer import Pass
+    from aiplan.engine.wires import Wires
 
 
 class Exchange(NamedTuple):
@@ -95,13 +97,18 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
 
 def _exchange(values: Inputs, net: Wires, parameters: Array, share: Array, ranks: Array, stride: Array) -> Exchange:
     how = values.communication
-    local = topology.ranks_per_domain(ranks, stride, values.cluster.domain)
-    bandwidth = topology.ring_bandwidth(ranks, local, net.inside, net.outside)
-    latency = topology.hop_latency(ranks, local, net.link_latency, net.network_latency)
+    local = topology.ranks_per_domain(ranks, stride, net.domain)
+    bandwidth, latency = wires.ring(net, ranks, stride)
     codes = coded(values, parameters, share, ranks)
     weights = compose.product(parameters, values.workload.weight_bytes)
     exchange = adaptive.two_hop_exchange_time(
-        codes.sent, ranks, local, net.inside, net.outside, net.link_latency, net.network_latency
+        codes.sent,
+        ranks,
+        local,
+        net.inside,
+        wires.uniform(net, ranks, stride, local),
+        net.link_latency,
+        net.network_latency,
     )
     part = collectives.ring_all_gather_time(codes.sent, ranks, bandwidth, latency)
     everything = collectives.ring_all_gather_time(codes.received, ranks, bandwidth, latency)
@@ -124,6 +131,8 @@ def _tied_embedding(values: Inputs, net: Wires) -> Array:
     model, plan = values.model, values.plan
     parameters = transformer.embedding_parameters(model.vocab, model.hidden)
     table = memory.state_bytes(parameters, values.workload.gradient_bytes, plan.tensor)
-    one = collectives.ring_all_reduce_time(table, 2.0, net.outside, net.network_latency)
+    stride = compose.product(plan.tensor, plan.context, plan.data)
+    bandwidth = wires.send(net, plan.pipeline, stride, net.outside)
+    one = collectives.ring_all_reduce_time(table, 2.0, bandwidth, net.network_latency)
     exchanged: Array = compose.repeated(one, sharding.tied_copies(model.tied, plan.pipeline))
     return exchanged

@@ -118,6 +118,15 @@ class ClusterInputs(_Named):
     network_fraction: Array
     network_latency: Array
     oversubscription: Array
+    leaf_accelerators: Array
+    leaf_ring: Array
+    leaf_send: Array
+    leaf_uniform: Array
+    pod_accelerators: Array
+    pod_ring: Array
+    pod_send: Array
+    pod_uniform: Array
+    path_latency: Array
     reserved_memory: Array
     fragmentation: Array
     power: Array

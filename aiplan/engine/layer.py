@@ -18,11 +18,13 @@ from aiplan.core import (
     transformer,
     widths,
 )
+from aiplan.engine import wires
 from aiplan.engine.counts import head_widths, held_kv_heads, mean_ffn_width
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
     from aiplan.engine.inputs import Inputs
+    from aiplan.engine.wires import Wires
 
 
 class Pass(NamedTuple):
@@ -34,15 +36,6 @@ class Pass(NamedTuple):
 
 NOTHING = Pass(0.0, 0.0)
 """A part that a network does not have."""
-
-
-class Wires(NamedTuple):
-    """Bandwidths and latencies that the groups of a plan see."""
-
-    inside: Array
-    outside: Array
-    link_latency: Array
-    network_latency: Array
 
 
 class Layer(NamedTuple):
@@ -57,23 +50,6 @@ class Layer(NamedTuple):
     tensor_recompute: Array
     context_communication: Pass
     expert_communication: Pass
-
-
-def wires(values: Inputs) -> Wires:
-    """Bandwidths inside and between nodes, after what long transfers reach."""
-    cluster = values.cluster
-    return Wires(
-        inside=compute.achieved(cluster.link_bandwidth, cluster.link_fraction),
-        outside=topology.ports_per_rank(
-            cluster.network_ports,
-            cluster.network_bandwidth,
-            cluster.network_fraction,
-            cluster.accelerators_per_node,
-            cluster.oversubscription,
-        ),
-        link_latency=cluster.link_latency,
-        network_latency=cluster.network_latency,
-    )
 
 
 def layer(values: Inputs, net: Wires) -> Layer:
@@ -297,9 +273,7 @@ def _elementwise(values: Inputs, tokens: Array, memory: Array) -> Pass:
 def _tensor_communication(values: Inputs, net: Wires, tokens: Array) -> tuple[Pass, Array]:
     """Two all-reduces of the residual stream forward, two backward, and the forward ones again in full recompute."""
     plan = values.plan
-    local = topology.ranks_per_domain(plan.tensor, 1.0, values.cluster.domain)
-    bandwidth = topology.ring_bandwidth(plan.tensor, local, net.inside, net.outside)
-    latency = topology.hop_latency(plan.tensor, local, net.link_latency, net.network_latency)
+    bandwidth, latency = wires.ring(net, plan.tensor, 1.0)
     nbytes = traffic.residual_bytes(tokens, values.model.hidden, values.workload.activation_bytes)
     one = collectives.ring_all_reduce_time(nbytes, plan.tensor, bandwidth, latency)
     each = overlap.share_exposed(one, plan.hidden_tensor)
@@ -310,9 +284,7 @@ def _tensor_communication(values: Inputs, net: Wires, tokens: Array) -> tuple[Pa
 def _context_communication(values: Inputs, net: Wires, tokens: Array, core: Pass) -> Pass:
     """Keys and values of the other context ranks, passed round a ring beside the attention core."""
     model, plan = values.model, values.plan
-    local = topology.ranks_per_domain(plan.context, plan.tensor, values.cluster.domain)
-    bandwidth = topology.ring_bandwidth(plan.context, local, net.inside, net.outside)
-    latency = topology.hop_latency(plan.context, local, net.link_latency, net.network_latency)
+    bandwidth, latency = wires.ring(net, plan.context, plan.tensor)
     key_dim, value_dim = head_widths(model)
     nbytes = traffic.context_bytes(
         tokens,
@@ -338,13 +310,14 @@ def _expert_communication(values: Inputs, net: Wires, tokens: Array) -> Pass:
     local = topology.ranks_per_domain(plan.expert, plan.expert_tensor, values.cluster.domain)
     crosses = topology.crosses(plan.expert, local)
     latency = compose.chosen(crosses, net.network_latency, net.link_latency)
+    outside = wires.uniform(net, plan.expert, plan.expert_tensor, local)
     rows = sharding.routed_rows(tokens, model.top_k, 1.0, plan.tensor)
     every_copy = collectives.all_to_all_time(
         traffic.residual_bytes(rows, model.hidden, values.workload.activation_bytes),
         plan.expert,
         local,
         net.inside,
-        net.outside,
+        outside,
         latency,
     )
     own_rows = sharding.routed_rows(tokens, 1.0, 1.0, plan.tensor)
@@ -355,7 +328,7 @@ def _expert_communication(values: Inputs, net: Wires, tokens: Array) -> Pass:
         plan.expert,
         local,
         net.inside,
-        net.outside,
+        outside,
         latency,
     )
     one = compose.chosen(plan.two_level_dispatch, once_a_node, every_copy)

@@ -18,12 +18,14 @@ from aiplan.core import (
 )
 from aiplan.engine.counts import stage_layers
 from aiplan.engine.data_parallel import data_parallel_terms
-from aiplan.engine.layer import Layer, Pass, Wires, layer, linear, wires
+from aiplan.engine.layer import Layer, Pass, layer, linear
+from aiplan.engine.wires import ring, send, wires
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
     from aiplan.engine.footprint import Held
     from aiplan.engine.inputs import Inputs
+    from aiplan.engine.wires import Wires
 
 
 class StageTime(NamedTuple):
@@ -149,14 +151,13 @@ def _sends(values: Inputs, net: Wires, tokens: Array) -> Array:
     # together again inside the node.
     message = collectives.send_time(
         sharding.share(nbytes, plan.tensor),
-        compose.chosen(crosses, net.outside, net.inside),
+        send(net, plan.pipeline, stride, compose.chosen(crosses, net.outside, net.inside)),
         compose.chosen(crosses, net.network_latency, net.link_latency),
     )
-    inside = topology.ranks_per_domain(plan.tensor, 1.0, values.cluster.domain)
     gather = collectives.ring_all_gather_time(
         nbytes,
         plan.tensor,
-        topology.ring_bandwidth(plan.tensor, inside, net.inside, net.outside),
+        ring(net, plan.tensor, 1.0)[0],
         net.link_latency,
     )
     one = compose.summed(message, compose.chosen(plan.sequence_parallel, 0.0, gather))

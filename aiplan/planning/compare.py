@@ -196,6 +196,8 @@ def _inputs(item: Compared) -> dict[str, str]:
         "cluster.accelerators": str(scenario.accelerators),
         "cluster.network.fabric": file.cluster.network.fabric or "",
         "cluster.network.topology": file.cluster.network.topology,
+        "cluster.network.placement": file.cluster.network.placement,
+        "cluster.network.switch": file.cluster.network.switch or "",
         "cluster.region": file.cluster.region or "",
         "workload.precision": file.workload.precision,
         "workload.optimizer": file.workload.optimizer,

@@ -53,6 +53,7 @@ UNITS = {
     "cluster.network_bandwidth": "B/s",
     "cluster.network_fraction": "fraction",
     "cluster.network_latency": "s",
+    "cluster.path_latency": "s",
     "cluster.reserved_memory": "B",
     "cluster.fragmentation": "fraction",
     "plan.run_ahead": "fraction",

@@ -71,6 +71,7 @@ def result_schema() -> dict[str, Any]:
             _document("compare", _list(_closed({"label": TEXT, "source": TEXT, "settings": TEXTS})), _compare()),
             _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
             _document("accuracy", _closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
+            _document("topology", _topology_inputs(), _topology()),
             _document("calibrate", _closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
             _document("nccl-env", _inputs(values=False), _nccl_env()),
@@ -296,6 +297,24 @@ def _logs() -> dict[str, Any]:
 def _nccl_env() -> dict[str, Any]:
     variable = dict.fromkeys(("name", "value", "why", "default", "source"), TEXT)
     return _closed({"accelerator": TEXT, "network": TEXT, "variables": _list(_closed(variable))})
+
+
+def _topology_inputs() -> dict[str, Any]:
+    asked = {"type": "object", "additionalProperties": NUMBER}
+    counts = dict.fromkeys(("gpus", "network_ports_per_node", "switch_ports"), COUNT)
+    names = {"scenario": {"type": ["string", "null"]}, "node": TEXT, "switch": TEXT}
+    return _closed(counts | names | {"oversubscription": asked})
+
+
+def _topology() -> dict[str, Any]:
+    from aiplan.report.topology.document import HEADER
+
+    words = dict.fromkeys(("topology", "reason", "title", "validity", "source"), TEXT) | {"fits": {"type": "boolean"}}
+    fabric = dict.fromkeys(HEADER, UNKNOWN) | words
+    counts = ("ranks", "stride", "ranks_in_scale_up_network", "ranks_below_leaf", "ranks_in_pod")
+    group = dict.fromkeys(counts, COUNT) | dict.fromkeys(("group", "traffic", "reach"), TEXT)
+    rates = dict.fromkeys(("bandwidth_bytes_per_s", "bandwidth_share"), UNKNOWN)
+    return _closed({"fabrics": _list(_closed(fabric)), "placement": _list(_closed(group | rates))})
 
 
 def _ranking() -> dict[str, Any]:

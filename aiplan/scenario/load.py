@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aiplan.catalog.load import Catalog
-    from aiplan.catalog.records import Accelerator, Link, Network
+    from aiplan.catalog.records import Accelerator, Link, Network, Switch
     from aiplan.declare import Node
     from aiplan.scenario.cautions import Caution
     from aiplan.scenario.values import Value
@@ -41,6 +41,7 @@ NAMES = {
     "cluster.node": "nodes",
     "cluster.accelerator": "accelerators",
     "cluster.network.fabric": "networks",
+    "cluster.network.switch": "switches",
     "cluster.region": "regions",
 }
 """Fields that name something else, and where that is looked up."""
@@ -228,6 +229,7 @@ def _parts(
     region_id = file.cluster.region or "world"
     region = catalog.region(region_id, diagnostics, locate(tree, "cluster.region"))
     network = _network(file, tree, node[0] if node else None, catalog, diagnostics)
+    switch = _switch(file, tree, catalog, diagnostics)
     accelerator = catalog.accelerator(node[0].accelerator, diagnostics, locate(tree, "cluster.node")) if node else None
     link = _link(accelerator[0] if accelerator else None, tree, catalog, diagnostics)
     if model is None or software is None or node is None or accelerator is None or region is None:
@@ -245,6 +247,7 @@ def _parts(
         accelerator_origins=accelerator[1],
         link=link,
         network=network,
+        switch=switch,
         region=region[0],
         region_origins=region[1],
     )
@@ -297,6 +300,13 @@ def _network(
             )
         return None
     return catalog.network(node.nics[0].network, diagnostics, locate(tree, "cluster.node"))
+
+
+def _switch(
+    file: ScenarioFile, tree: Node, catalog: Catalog, diagnostics: Diagnostics
+) -> tuple[Switch, Origins] | None:
+    ident = file.cluster.network.switch
+    return catalog.switch(ident, diagnostics, locate(tree, "cluster.network.switch")) if ident else None
 
 
 def _link(

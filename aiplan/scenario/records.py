@@ -9,7 +9,19 @@ from aiplan.scenario.software import DISPATCHES, GRAPHS
 SCHEMA_VERSION = 1
 PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32")
 OPTIMIZERS = ("adam", "adam-bf16-states", "adam-8bit", "sgd", "sgd-momentum")
-TOPOLOGIES = ("fat-tree", "rail-optimized")
+PLACEMENTS = ("ordered", "scattered")
+TOPOLOGIES = (
+    "fat-tree",
+    "leaf-spine",
+    "three-tier",
+    "rail-optimized",
+    "rail-only",
+    "dragonfly",
+    "dragonfly-plus",
+    "torus-3d",
+    "nvlink-domains",
+)
+"""Kinds of fabrics in the registry of core/topologies, which would load numpy: a test holds the two together."""
 
 
 class Workload(Declared):
@@ -28,7 +40,21 @@ class NetworkUse(Declared):
     fabric: str | None = text(doc="Id of a network; the node's own ports if not given", default=None)
     ports: int | None = integer(doc="Ports per node for accelerator traffic", default=None, minimum=1)
     topology: str = choice(TOPOLOGIES, doc="Wiring of the switches", default="fat-tree")
-    oversubscription: float = number(doc="Edge bandwidth over core bandwidth", default=1.0, minimum=1)
+    oversubscription: float | None = number(
+        doc="Edge bandwidth over core bandwidth; what is usual for the topology if not given", default=None, minimum=1
+    )
+    switch: str | None = text(doc="Id of the switches; of 64 ports if not given", default=None)
+    nodes_per_leaf: int | None = integer(
+        doc="Nodes below one leaf switch, router or rail leaf; from the ports of the switches if not given",
+        default=None,
+        minimum=1,
+    )
+    nodes_per_pod: int | None = integer(
+        doc="Nodes of one pod or group; from the ports of the switches if not given", default=None, minimum=1
+    )
+    placement: str = choice(
+        PLACEMENTS, doc="Whether ranks follow the order of nodes in the fabric, or lie anywhere", default="ordered"
+    )
     efficiency: float | None = quantity(
         "fraction", doc="Share of the data rate that long messages reach", default=None, above=0, maximum=1
     )

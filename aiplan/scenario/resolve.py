@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.scenario.communication import communication_values
 from aiplan.scenario.files import locate
+from aiplan.scenario.resolve_fabric import fabric_values
 from aiplan.scenario.resolve_plan import plan_values
 from aiplan.scenario.values import Value, assumed, default, derived, first, from_file
 
 if TYPE_CHECKING:
-    from aiplan.catalog.records import Accelerator, Link, Network, Node, Price, Region
+    from aiplan.catalog.records import Accelerator, Link, Network, Node, Price, Region, Switch
     from aiplan.declare import Diagnostics, Origins
     from aiplan.declare import Node as Tree
     from aiplan.scenario.model import Model
@@ -63,6 +64,7 @@ class Parts(NamedTuple):
     accelerator_origins: Origins
     link: tuple[Link, Origins] | None
     network: tuple[Network, Origins] | None
+    switch: tuple[Switch, Origins] | None
     region: Region
     region_origins: Origins
 
@@ -70,13 +72,15 @@ class Parts(NamedTuple):
 def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Value] | None:
     """Return all values by dotted name; None, and what is wrong noted, if the device cannot do what is asked."""
     peaks = _peaks(parts, tree, diagnostics)
-    if peaks is None:
+    network = _network(parts)
+    fabric = fabric_values(parts, network, scale_up_domain(parts), tree, diagnostics)
+    if peaks is None or fabric is None:
         return None
     workload = _workload(parts)
     groups = {
         "model": _model(parts.model, parts.model_origins),
         "workload": workload,
-        "cluster": peaks | _device(parts) | _links(parts) | _network(parts) | _money(parts),
+        "cluster": peaks | _device(parts) | _links(parts) | network | fabric | _money(parts),
         "plan": plan_values(parts),
         "communication": communication_values(parts, workload["gradient_bytes"]),
     }
@@ -238,7 +242,7 @@ def _device(parts: Parts) -> dict[str, Value]:
     return {
         "accelerators": accelerators,
         "accelerators_per_node": from_file(node.accelerators, parts.node_origins, "accelerators"),
-        "domain": _domain(parts),
+        "domain": scale_up_domain(parts),
         "matmul_fraction": _matmul_fraction(parts),
         "attention_fraction": own(fitted.attention_fraction, "fitted.attention_fraction")
         if fitted
@@ -275,7 +279,8 @@ def _host_times(parts: Parts) -> dict[str, Value]:
     }
 
 
-def _domain(parts: Parts) -> Value:
+def scale_up_domain(parts: Parts) -> Value:
+    """Return the accelerators that share a scale-up network."""
     given, node = parts.file.cluster.domain, parts.node
     if given is not None:
         return from_file(given, parts.origins, "cluster.domain")
@@ -337,7 +342,6 @@ def _links(parts: Parts) -> dict[str, Value]:
 
 def _network(parts: Parts) -> dict[str, Value]:
     use, origins = parts.file.cluster.network, parts.origins
-    oversubscription = from_file(use.oversubscription, origins, "cluster.network.oversubscription")
     if parts.network is None:
         single = "one node: no network used"
         return {
@@ -345,7 +349,6 @@ def _network(parts: Parts) -> dict[str, Value]:
             "network_bandwidth": derived(float("inf"), single),
             "network_fraction": derived(1, single),
             "network_latency": derived(0, single),
-            "oversubscription": oversubscription,
         }
     network, network_origins = parts.network
     ports = first(
@@ -360,7 +363,6 @@ def _network(parts: Parts) -> dict[str, Value]:
         "network_bandwidth": from_file(network.bandwidth_one_way, network_origins, "bandwidth_one_way"),
         "network_fraction": _network_fraction(parts, network, network_origins),
         "network_latency": _network_latency(network, network_origins),
-        "oversubscription": oversubscription,
     }
 
 

@@ -12,7 +12,7 @@ import pytest
 import aiplan.core
 from aiplan.core import formula
 
-PLUMBING = {"arrays", "formula"}
+PLUMBING = {"arrays", "formula", "topologies"}
 UNITS = {"-", "B", "s", "B/s", "FLOP", "FLOP/s", "1/s", "W", "J", "kg", "kg/J", "USD", "USD/s", "USD/J"}
 MODULES = [
     importlib.import_module(f"aiplan.core.{found.name}")

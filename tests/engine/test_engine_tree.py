@@ -191,13 +191,15 @@ def test_better_hardware_is_never_slower(fields, plan, factor):
     assert same(after["flops_per_token.megatron"], before["flops_per_token.megatron"])
 
 
+TIERS = [f"{tier}_{traffic}" for tier in ("leaf", "pod") for traffic in ("ring", "send", "uniform")]
+
+
 @quick
 @given(trees(deepest_zero=3), st.floats(1.0, 100.0))
 def test_latency_and_oversubscription_are_never_faster(plan, factor):
     values = columns([resolved(plan)])
     worse = {
-        name: getattr(values.cluster, name) * factor
-        for name in ("link_latency", "network_latency", "launch", "oversubscription")
+        name: getattr(values.cluster, name) * factor for name in ("link_latency", "network_latency", "launch", *TIERS)
     }
     slow = evaluate(replace(values, cluster=replace(values.cluster, **worse)))
     assert slow["step"] * ROUNDING >= evaluate(values)["step"]
