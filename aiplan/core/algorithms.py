@@ -21,26 +21,26 @@ Form: TypeAlias = "Callable[[Any, Any, Any], Any]"
 
 
 class Operation(NamedTuple):
-    """A collective: its name in nccl-tests, the least time, and whether switches can lower that."""
+    """A collective: what its size counts, and the least time without switches, with those of nodes, of the fabric."""
 
     name: str
-    test: str
-    least: Form
-    least_in_network: Form
     size: str
+    least: Form
+    least_in_node: Form
+    least_in_network: Form
 
 
 _BUFFER, _WHOLE = "buffer of each rank", "whole tensor"
 OPERATIONS = {
     row.name: row
     for row in (
-        Operation("all-reduce", "all_reduce", bounds.all_reduce, bounds.in_network_all_reduce, _BUFFER),
-        Operation("all-gather", "all_gather", bounds.all_gather, bounds.in_network_all_gather, _WHOLE),
-        Operation("reduce-scatter", "reduce_scatter", bounds.reduce_scatter, bounds.reduce_scatter, _WHOLE),
-        Operation("broadcast", "broadcast", bounds.broadcast, bounds.broadcast, "message"),
-        Operation("reduce", "reduce", bounds.reduce, bounds.reduce, "message"),
-        Operation("all-to-all", "alltoall", bounds.all_to_all, bounds.all_to_all, "send buffer of a rank"),
-        Operation("send-recv", "sendrecv", bounds.send, bounds.send, "message"),
+        Operation("all-reduce", _BUFFER, bounds.all_reduce, bounds.in_node_all_reduce, bounds.in_network_all_reduce),
+        Operation("all-gather", _WHOLE, bounds.all_gather, bounds.in_network_all_gather, bounds.in_network_all_gather),
+        Operation("reduce-scatter", _WHOLE, *(bounds.reduce_scatter,) * 3),
+        Operation("broadcast", "message", *(bounds.broadcast,) * 3),
+        Operation("reduce", "message", *(bounds.reduce,) * 3),
+        Operation("all-to-all", "send buffer of a rank", *(bounds.all_to_all,) * 3),
+        Operation("send-recv", "message", *(bounds.send,) * 3),
     )
 }
 EXCHANGES = ("all-gather", "reduce-scatter", "all-to-all")
@@ -234,4 +234,6 @@ def algorithms_of(operation: str) -> list[Algorithm]:
 def least_time(operation: str, row: Algorithm | None = None) -> Form:
     """Return the bound for an operation, or for an algorithm of it that switches help."""
     known = OPERATIONS[operation]
-    return known.least_in_network if row is not None and row.switch else known.least
+    if row is None or not row.switch:
+        return known.least
+    return known.least_in_node if row.switch == "node" else known.least_in_network

@@ -91,6 +91,39 @@ def in_network_all_reduce(nbytes: Numeric, ranks: Numeric, net: Net) -> Numeric:
 
 
 @closed_form
+def in_node_all_reduce(nbytes: Numeric, ranks: Numeric, net: Net) -> Numeric:
+    """Least time of an all-reduce that the switches of nodes, but not of the fabric, may add up.
+
+    t = c + max(a, n / (b_i + [m > 1] b_o), [m > 1] 2 n (m - 1) / m / (g b_o))
+
+    Parameters
+    ----------
+    nbytes : numeric
+        Buffer per rank n. [B]
+    ranks : numeric
+        Number of ranks p, at least 1. [-]
+    net : Net
+        Links under it.
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    a = one step. Every rank has to send its buffer once, every node its part of a reduce-scatter and an all-gather.
+
+    References
+    ----------
+    .. [1] Klenk et al., "An In-Network Architecture for Accelerating Shared-Memory Multiprocessor Collectives",
+       ISCA 2020. https://doi.org/10.1109/ISCA45697.2020.00085
+    """
+    nodes = net.nodes(ranks)
+    return _least(nbytes, 2.0 * nbytes * (nodes - 1.0) / nodes, 1.0, ranks, net)
+
+
+@closed_form
 def all_gather(nbytes: Numeric, ranks: Numeric, net: Net) -> Numeric:
     """Least time of an all-gather.
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from aiplan.planning.machine import Assumption, Machine
 
 AUTO, ALL = "auto", "all"
-SMALL, LARGE = 64 * 2**10, 64 * 2**20
-LATENCY_BAND, MIDDLE_BAND, PLATEAU_BAND = 0.25, 0.60, 0.10
+BANDS = ((512 * 2**20, 0.10), (64 * 2**20, 0.20), (4 * 2**10, 0.60), (0, 0.25))
+"""From which size on a time may be how far off: plateau, its shoulder, the middle, latency. What is measured is nearly
+always slower than the formulas."""
 GRID = 16
 """Points per doubling on which crossovers are looked for."""
 
@@ -46,7 +47,10 @@ class Crossover(NamedTuple):
 
 
 class Collective(NamedTuple):
-    """The answer: curves over the same sizes, the choice of NCCL among them, and the least time."""
+    """The answer: curves over the same sizes, the choice of NCCL among them, and the least time.
+
+    `compared` says that algorithms were asked for by name, rather than what NCCL takes.
+    """
 
     operation: str
     machine: Machine
@@ -60,6 +64,7 @@ class Collective(NamedTuple):
     factor: float
     band: Array
     left_out: tuple[tuple[str, str], ...]
+    compared: bool
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -67,12 +72,12 @@ class Collective(NamedTuple):
         return self.machine.assumptions
 
     def algbw(self, time: Array) -> Array:
-        """Bytes of the full buffer over time, as nccl-tests define it. [B/s]"""
+        """Bytes of the full buffer over time, as nccl-tests define it [B/s]."""
         with np.errstate(divide="ignore"):
             return np.where(time > 0, self.sizes / np.where(time > 0, time, 1.0), np.nan)
 
     def busbw(self, time: Array) -> Array:
-        """Algorithm bandwidth times the factor of the operation. [B/s]"""
+        """Algorithm bandwidth times the factor of the operation [B/s]."""
         return self.algbw(time) * self.factor
 
     def caution(self) -> str | None:
@@ -84,8 +89,8 @@ class Collective(NamedTuple):
             return f"small and middle sizes of an {self.operation} over many nodes take up to ten times as long"
         if machine.ranks > 512:
             return "rings of a thousand ranks take three times the latency of the formula"
-        if machine.domains == 1 and machine.ranks > 8 and machine.reduces_in_node:
-            return "reduction in the switches of a rack reaches about 80 % of the formula"
+        if machine.local_ranks > 8 and machine.reduces_in_node:
+            return "reduction in the switches of a rack reaches 80 % of the formula, over twenty racks 40 %"
         return None
 
 
@@ -121,6 +126,7 @@ def predict(
     """
     model = Model(machine) if version is None else Model(machine, version)
     every = algorithms_of(operation)
+    compared = set(algorithms) != {AUTO}
     named = [row.name for row in every if ALL in algorithms or row.name in algorithms]
     named += [row.name for row in every if AUTO in algorithms and operation in row.nccl and row.name not in named]
     obstacles = {name: obstacle(model, operation, name) for name in named}
@@ -138,16 +144,17 @@ def predict(
         choice=_best(AUTO, chosen, at),
         best=_best("best", curves, at),
         crossovers=_crossovers(model, operation, [curve.name for curve in chosen], protocol, at),
-        bound=_bound(operation, machine, model, at),
+        bound=_bound(operation, model, at),
         factor=float(bus_factor(float(machine.ranks), operation == "all-reduce", operation in EXCHANGES)),
         band=band(at),
-        left_out=left_out,
+        left_out=left_out if compared else (),
+        compared=compared,
     )
 
 
 def band(sizes: Array) -> Array:
     """Return how far off a time may be, as a share, for a healthy system and formulas alone."""
-    return np.where(sizes < SMALL, LATENCY_BAND, np.where(sizes < LARGE, MIDDLE_BAND, PLATEAU_BAND))
+    return np.select([sizes >= size for size, _ in BANDS], [share for _, share in BANDS])
 
 
 def _curve(model: Model, operation: str, name: str, protocol: str, sizes: Array) -> list[Curve]:
@@ -190,11 +197,11 @@ def _crossovers(
     return tuple(found[1:])
 
 
-def _bound(operation: str, machine: Machine, model: Model, sizes: Array) -> Array:
-    """Return the least time by bandwidth that any of the algorithms to be had could reach."""
+def _bound(operation: str, model: Model, sizes: Array) -> Array:
+    """Return the least time that links, ports and steps allow any of the algorithms to be had."""
     rows = [row for row in algorithms_of(operation) if not obstacle(model, operation, row.name)]
-    net = wire_net(machine)
-    times = [least_time(operation, row)(sizes, float(machine.ranks), net) for row in rows]
+    net = wire_net(model)
+    times = [least_time(operation, row)(sizes, float(model.machine.ranks), net) for row in rows]
     return np.asarray(np.min(np.stack([np.broadcast_to(time, sizes.shape) for time in times]), axis=0))
 
 

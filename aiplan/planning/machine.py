@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.catalog.records import Node
 from aiplan.core.nccl_tables import NETWORK_SHARE
 from aiplan.core.topology import ports_per_rank
 from aiplan.declare import Diagnostics, Mark
@@ -12,7 +11,7 @@ from aiplan.scenario.resolve import LINK_FRACTION, NETWORK_FRACTION, TCP_LATENCY
 
 if TYPE_CHECKING:
     from aiplan.catalog.load import Catalog
-    from aiplan.catalog.records import Accelerator, Link, Network
+    from aiplan.catalog.records import Accelerator, Link, Network, Node
     from aiplan.scenario.load import Scenario
 
 NCCL_NETWORK_STEP = 5e-6

@@ -129,10 +129,13 @@ def plain_net(model: Model, protocol: int) -> Net:
     )
 
 
-def wire_net(machine: Machine) -> Net:
-    """Return the links without any protocol: what a bound may count on."""
+def wire_net(model: Model) -> Net:
+    """Return the links without protocol, and the shortest steps: what a bound may count on."""
+    machine = model.machine
     return Net(
         local_ranks=float(machine.local_ranks),
+        inside_latency=min(model.hop(model.near, name, LL) for name in ("ring", "tree")),
+        outside_latency=min(model.network_step(name, LL) for name in ("ring", "tree")),
         inside_bandwidth=machine.link_bandwidth,
         outside_bandwidth=machine.port_bandwidth if machine.domains > 1 else np.inf,
     )
