@@ -1,4 +1,4 @@
-"""How many (operation, algorithm, size, ranks) a core evaluates in a second, against a plain Python loop of one formula.
+"""How many (operation, algorithm, size, ranks) a core evaluates in a second, against a Python loop of one formula.
 
     python benchmarks/collectives.py [RUNS]
 
@@ -8,11 +8,6 @@ point by point, as a script would. Both are timed in turn, in one process on one
 """
 
 from __future__ import annotations
-
-import os
-
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(name, "1")
 
 import sys
 import time
@@ -77,7 +72,7 @@ def main() -> None:
         )
     ratios = [a / b for a, b in pairs]
     print(
-        f"ratio {median(ratios):.1f} (min {min(ratios):.1f}, max {max(ratios):.1f}); target at least {TARGET / 1e6:.0f} M"
+        f"ratio {median(ratios):.1f} (min {min(ratios):.1f}, max {max(ratios):.1f}); target at least {TARGET / 1e6:g} M"
     )
 
 

@@ -153,14 +153,19 @@ PCI_X16 = {3: 12.0, 4: 24.0, 5: 48.0, 6: 96.0}
 NETWORK_SHARE = 0.96
 """Of a port's rate: the graph search settles at 12, 24 and 48 for 100, 200 and 400 Gb/s."""
 
+SINCE_NEW_LATENCIES, SINCE_LL_HALF = (2, 18), (2, 21)
 LL_SHARE, LL128_SHARE = 0.5, 0.92
+OLD_LL_SHARES = (1.0 / 4.0, 1.0 / 3.0)
+"""Where ranks add up or nodes are crossed, and elsewhere."""
+OLD_LL_HOP = 1.8
+"""Factor on the hops inside a node, of rings over several."""
+OLD_PLATEAU = (64.0, 1.9)
+"""Channels and factor of the ring's plateau: from 4 KiB a rank on."""
 TREE_SHARE = 0.92
 TREE_LL_DIVISOR = 3.8
 TREE_LL128_SHARE = (7.0 / 9.0, 120.0 / 128.0)
 """On one node, and on several."""
 HOST_OVERHEAD = (1.0, 1.0, 3.0)
-PLATEAU_BYTES = 64.0
-"""Per channel and rank, from which on a ring of several nodes counts with its higher latency."""
 
 TREE_CORRECTION: tuple[tuple[float, ...], ...] = (
     (1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1, 1, 1),

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.core.algorithms import EXCHANGES, OPERATIONS, algorithms_of, least_time
+from aiplan.core.algorithms import EXCHANGES, algorithms_of, least_time
 from aiplan.core.nccl import bus_factor
-from aiplan.core.nccl_tables import PROTOCOLS
+from aiplan.core.nccl_tables import NEWEST, PROTOCOLS
+from aiplan.planning.collective_band import band, cautions
 from aiplan.planning.nccl_model import Model, obstacle, time_of, wire_net
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from aiplan.planning.machine import Assumption, Machine
 
 AUTO, ALL = "auto", "all"
-BANDS = ((512 * 2**20, 0.10), (64 * 2**20, 0.20), (4 * 2**10, 0.60), (0, 0.25))
-"""From which size on a time may be how far off: plateau, its shoulder, the middle, latency. What is measured is nearly
-always slower than the formulas."""
 GRID = 16
 """Points per doubling on which crossovers are looked for."""
 
@@ -63,6 +61,7 @@ class Collective(NamedTuple):
     bound: Array
     factor: float
     band: Array
+    cautions: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
     compared: bool
 
@@ -79,19 +78,6 @@ class Collective(NamedTuple):
     def busbw(self, time: Array) -> Array:
         """Algorithm bandwidth times the factor of the operation [B/s]."""
         return self.algbw(time) * self.factor
-
-    def caution(self) -> str | None:
-        """Return why the band does not hold here, if it does not."""
-        machine = self.machine
-        if machine.slow_start:
-            return f"latency on {machine.network_kind} is known within a factor of three only"
-        if machine.domains > 4 and self.operation in EXCHANGES:
-            return f"small and middle sizes of an {self.operation} over many nodes take up to ten times as long"
-        if machine.ranks > 512:
-            return "rings of a thousand ranks take three times the latency of the formula"
-        if machine.local_ranks > 8 and machine.reduces_in_node:
-            return "reduction in the switches of a rack reaches 80 % of the formula, over twenty racks 40 %"
-        return None
 
 
 def predict(
@@ -124,7 +110,7 @@ def predict(
     Collective
         Without curves if none of the algorithms can be had.
     """
-    model = Model(machine) if version is None else Model(machine, version)
+    model = Model(machine, version or NEWEST, operation)
     every = algorithms_of(operation)
     compared = set(algorithms) != {AUTO}
     named = [row.name for row in every if ALL in algorithms or row.name in algorithms]
@@ -146,15 +132,11 @@ def predict(
         crossovers=_crossovers(model, operation, [curve.name for curve in chosen], protocol, at),
         bound=_bound(operation, model, at),
         factor=float(bus_factor(float(machine.ranks), operation == "all-reduce", operation in EXCHANGES)),
-        band=band(at),
+        band=band(operation, machine, at),
+        cautions=tuple(item.why for item in cautions(operation, machine)) if machine.ranks > 1 else (),
         left_out=left_out if compared else (),
         compared=compared,
     )
-
-
-def band(sizes: Array) -> Array:
-    """Return how far off a time may be, as a share, for a healthy system and formulas alone."""
-    return np.select([sizes >= size for size, _ in BANDS], [share for _, share in BANDS])
 
 
 def _curve(model: Model, operation: str, name: str, protocol: str, sizes: Array) -> list[Curve]:
@@ -203,8 +185,3 @@ def _bound(operation: str, model: Model, sizes: Array) -> Array:
     net = wire_net(model)
     times = [least_time(operation, row)(sizes, float(model.machine.ranks), net) for row in rows]
     return np.asarray(np.min(np.stack([np.broadcast_to(time, sizes.shape) for time in times]), axis=0))
-
-
-def known_operations() -> list[str]:
-    """Return the names of the operations."""
-    return list(OPERATIONS)

@@ -24,10 +24,11 @@ SWITCH_STEP = 0.4e-6
 
 
 class Model(NamedTuple):
-    """A machine and a version of NCCL."""
+    """A machine, a version of NCCL, and the operation that is asked about."""
 
     machine: Machine
     version: tuple[int, int] = NEWEST
+    operation: str = "all-reduce"
 
     @property
     def tuning(self) -> tables.Tuning:
@@ -63,6 +64,14 @@ class Model(NamedTuple):
             inside = np.inf
         return float(min(inside, 2.0 * outside if tree and self.machine.domains == 2 else outside))
 
+    @property
+    def ll_share(self) -> float:
+        """Share of the bus bandwidth that LL leaves."""
+        if self.version >= tables.SINCE_LL_HALF:
+            return tables.LL_SHARE
+        adds = self.operation in {"all-reduce", "reduce"}
+        return tables.OLD_LL_SHARES[0 if adds or self.machine.domains > 1 else 1]
+
     def base(self, algorithm: str, protocol: int) -> float:
         """Before the first step [s]."""
         return self.tuning.base[algorithm][protocol] * US
@@ -78,7 +87,10 @@ class Model(NamedTuple):
 
     def ring_inside(self, protocol: int) -> float:
         """One step of a ring inside a node [s]."""
-        return max(self.hop(self.near, "ring", protocol), tables.HOST_OVERHEAD[protocol] * US)
+        hop = self.hop(self.near, "ring", protocol)
+        if protocol == LL and self.machine.domains > 1 and self.version < tables.SINCE_NEW_LATENCIES:
+            hop *= tables.OLD_LL_HOP
+        return max(hop, tables.HOST_OVERHEAD[protocol] * US)
 
     def ring_outside(self, protocol: int) -> float:
         """One step of a ring between nodes [s]."""
@@ -89,9 +101,9 @@ class Model(NamedTuple):
         """Bus bandwidth of a ring, or of any other plain algorithm, under a protocol [B/s]."""
         if protocol == LL:
             ceiling = self.ceilings.ll[self.column]
-            if self.machine.generation == "hopper" and self.version < (2, 21):
+            if self.machine.generation == "hopper" and self.version < tables.SINCE_LL_HALF:
                 ceiling = tables.HOPPER_LL_BEFORE_2_21[self.column]
-            return nccl.protocol_bandwidth(bus, tables.LL_SHARE, ceiling * GB)
+            return nccl.protocol_bandwidth(bus, self.ll_share, ceiling * GB)
         if protocol == LL128:
             ceiling = self.ceilings.channels * self.ceilings.ring_ll128 * GB
             return nccl.protocol_bandwidth(bus, tables.LL128_SHARE, ceiling)
@@ -170,7 +182,9 @@ def _ring(model: Model, operation: str, sizes: Array, protocol: int) -> Any:
         network_steps = 2.0 * nodes
     factor: Any = 1.0
     if operation == "all-reduce" and protocol == SIMPLE:
-        factor = nccl.plateau_factor(sizes, ranks, nodes, model.ceilings.channels, model.ceilings.plateau)
+        known = (float(model.ceilings.channels), model.ceilings.plateau)
+        old = model.version < tables.SINCE_NEW_LATENCIES
+        factor = nccl.plateau_factor(sizes, ranks, nodes, *(tables.OLD_PLATEAU if old else known))
     outside = model.ring_outside(protocol) if nodes > 1 else 0.0
     return nccl.ring_time(
         sizes,

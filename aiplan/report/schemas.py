@@ -275,7 +275,7 @@ def _collective() -> dict[str, Any]:
             "rows": _list(_closed(row)),
             "crossovers": _list(_closed({"size_bytes": COUNT} | named)),
             "left_out": _list(_closed({"algorithm": TEXT, "reason": TEXT})),
-            "caution": {"type": ["string", "null"]},
+            "cautions": TEXTS,
         }
     )
 

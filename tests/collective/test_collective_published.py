@@ -124,3 +124,20 @@ def test_more_ports_are_never_slower():
     for operation in OPERATIONS:
         before, after = (predict(operation, at, POWERS, ["all"]) for at in (one, twice))
         assert np.all(after.best.time <= before.best.time * (1 + 1e-12))
+
+
+def test_nine_of_ten_published_figures_lie_in_the_band():
+    """Hits and misses together, and every miss for which a caution is given."""
+    inside = {row["id"]: abs(error(row)) <= answer(row).band[0] for row in ROWS if row["use"] in {"plateau", "miss"}}
+    assert np.mean(list(inside.values())) >= 0.9
+    assert all(inside[row["id"]] for row in ROWS if row["use"] == "miss" and answer(row).cautions)
+
+
+@pytest.mark.parametrize("version", [(2, 10), (2, 20), (2, 22)])
+def test_the_share_of_ll(version):
+    at = machine("dgx-a100-80gb", 8)
+    shares = {name: Model(at, version, name).ll_share for name in ("all-reduce", "all-gather")}
+    assert shares == (
+        {"all-reduce": 0.5, "all-gather": 0.5} if version > (2, 20) else {"all-reduce": 0.25, "all-gather": 1 / 3}
+    )
+    assert Model(machine("dgx-a100-80gb", 16), version, "all-gather").ll_share == (0.5 if version > (2, 20) else 0.25)

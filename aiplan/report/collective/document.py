@@ -54,7 +54,7 @@ def document(answer: Collective) -> str:
             for item in answer.crossovers
         ],
         "left_out": [{"algorithm": name, "reason": why} for name, why in answer.left_out],
-        "caution": answer.caution(),
+        "cautions": list(answer.cautions),
     }
     return documents.document("collective", inputs, assumptions, result, [])
 

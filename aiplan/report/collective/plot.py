@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from aiplan.report.collective import wording
@@ -63,4 +64,5 @@ def _framed(answer: Collective, canvas: list[list[str]], top: float) -> list[str
     first, last = wording.size(answer.sizes[0]), wording.size(answer.sizes[-1])
     found.append(" " * (MARGIN + 1) + first + last.rjust(len(canvas[0]) - len(first)))
     names = [f"{MARKS[at]} {curve.name}" for at, curve in enumerate(answer.curves)] if answer.compared else []
-    return [*found, ", ".join([f"{CHOICE} what NCCL takes", *names, f"{BOUND} bound"])]
+    key = ", ".join([f"{CHOICE} what NCCL takes", *names, f"{BOUND} bound"])
+    return [*found, *wrap(key, width=MARGIN + 1 + len(canvas[0]))]

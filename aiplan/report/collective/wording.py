@@ -17,15 +17,16 @@ BROKEN = {"rabenseifner": "raben-\nseifner", "hierarchical": "hierar-\nchical"}
 """Long names, as headings."""
 KEY = (
     "algbw is the full buffer over time, busbw that times {factor}, as nccl-tests define them. "
-    "'at least' is what links, ports and steps dictate, whatever the algorithm. 'error' is the band of the time on a "
-    "healthy system with NVLink and InfiniBand or RoCE: formulas alone, nothing measured."
+    "'at least' is what links, ports and steps dictate, whatever the algorithm. 'error' is the band of the time from "
+    "formulas alone: on a healthy system, or where a caution says why it is wider."
 )
 
 
 def title(answer: Collective) -> str:
     """Return what was asked: operation, machine, version."""
     machine = answer.machine
-    where = f"{machine.ranks:,} GPUs, {machine.nodes:,} x {machine.node}"
+    plural = "" if machine.ranks == 1 else "s"
+    where = f"{machine.ranks:,} GPU{plural}, {machine.nodes:,} x {machine.node}"
     network = f" over {machine.network}" if machine.domains > 1 and machine.network else ""
     return f"{answer.operation}: {where}{network}, NCCL {'.'.join(map(str, answer.version))}"
 
@@ -91,8 +92,7 @@ def remarks(answer: Collective) -> list[tuple[str, str]]:
     """Return what a reader should know beside the numbers."""
     found = [("left out", f"{name}: {why}") for name, why in answer.left_out]
     found += [("assumed", f"{item.name}: {item.why}") for item in answer.assumptions]
-    caution = answer.caution()
-    return [*found, *([("caution", caution)] if caution else [])]
+    return [*found, *(("caution", why) for why in answer.cautions)]
 
 
 def key(answer: Collective) -> str:
