@@ -66,7 +66,7 @@ def test_bus_factors(row):
 
 
 def test_every_row_has_a_use_or_a_reason():
-    uses = {"base", "hop", "link", "pci", "port", "tree-latency", "factor", "plateau", "algbw", "small"}
+    uses = {"base", "hop", "link", "pci", "port", "tree-latency", "factor", "plateau", "algbw", "small", "pcie"}
     for row in ROWS:
         assert row["use"] in uses or (row["use"] in {"miss", "unused"} and len(row["reason"]) > 10), row["id"]
         assert row["published"]
