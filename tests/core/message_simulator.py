@@ -306,3 +306,102 @@ def double_tree(machine, data, chunks):
                 can_go[follower] = max(done[b] for b in trees[tree].before(*follower[:4]))
     machine.at = [max(done.values(), default=0.0)] * ranks
     return data
+
+
+def halving_reduce_scatter(machine, data):
+    """Ranks a power of two: the nearest pairs swap the largest parts; return the part of every rank."""
+    ranks = machine.ranks
+    own, distance = [slice(0, data[0].size)] * ranks, 1
+    while distance < ranks:
+        halves = []
+        for rank in range(ranks):
+            middle = (own[rank].start + own[rank].stop) // 2
+            low, high = slice(own[rank].start, middle), slice(middle, own[rank].stop)
+            halves.append((high, low) if rank & distance else (low, high))
+        sent = [(rank, rank ^ distance, data[rank][halves[rank][1]]) for rank in range(ranks)]
+        for one, other, got in machine.step(sent):
+            data[other][halves[one][1]] += got
+        own = [keep for keep, _ in halves]
+        distance *= 2
+    return own
+
+
+def doubling_all_gather(machine, data, own):
+    """The mirror image: the farthest pairs first, while parts are small."""
+    distance = machine.ranks // 2
+    while distance:
+        held = list(own)
+        sent = [(rank, rank ^ distance, data[rank][held[rank]]) for rank in range(machine.ranks)]
+        for one, other, got in machine.step(sent):
+            data[other][held[one]] = got
+            own[other] = slice(min(held[one].start, held[other].start), max(held[one].stop, held[other].stop))
+        distance //= 2
+    return data
+
+
+def _rings(machine, data, rings, cuts, *, adding, shift):
+    """Pass parts round several rings at once: `cuts[rank]` are the parts that the ring of the rank turns round."""
+    for step in range(len(rings[0]) - 1):
+        sent, which = [], {}
+        for ring in rings:
+            for place, rank in enumerate(ring):
+                part = cuts[rank][(place - step + shift) % len(ring)]
+                which[rank] = part
+                sent.append((rank, ring[(place + 1) % len(ring)], data[rank][part]))
+        for one, other, got in machine.step(sent):
+            data[other][which[one]] = data[other][which[one]] + got if adding else got
+
+
+def hierarchical_all_reduce(machine, data):
+    """Reduce-scatter in every node, rings between nodes on every rail, all-gather in every node."""
+    local = machine.net.local_ranks
+    nodes = machine.ranks // local
+    inside = [[node * local + place for place in range(local)] for node in range(nodes)]
+    rails = [[node * local + place for node in range(nodes)] for place in range(local)]
+    cut = pieces(data[0].size, local)
+    whole = [cut] * machine.ranks
+    _rings(machine, data, inside, whole, adding=True, shift=0)
+    own = [cut[(rank % local + 1) % local] for rank in range(machine.ranks)]
+    parts = [
+        [slice(part.start + p.start, part.start + p.stop) for p in pieces(part.stop - part.start, nodes)]
+        for part in own
+    ]
+    _rings(machine, data, rails, parts, adding=True, shift=0)
+    _rings(machine, data, rails, parts, adding=False, shift=1)
+    _rings(machine, data, inside, whole, adding=False, shift=1)
+    return data
+
+
+def _move(machine, held, receiver, wanted, size):
+    """Send to one receiver from every rank the blocks it wants of what the rank holds, as one message."""
+    sent, keys = [], []
+    for rank in range(machine.ranks):
+        other = receiver(rank)
+        keys.append([key for key in held[rank] if wanted(rank, other, key)])
+        sent.append((rank, other, np.concatenate([held[rank][key] for key in keys[-1]])))
+    for one, other, got in machine.step(sent):
+        held[other] |= {key: got[at * size :][:size] for at, key in enumerate(keys[one])}
+
+
+def rail_aligned_all_to_all(machine, data):
+    """Move everything to the rank of the node on the rail of its receiver, then along the rails."""
+    ranks, local = machine.ranks, machine.net.local_ranks
+    size = data[0].size // ranks
+    held = [{(rank, to): data[rank][to * size :][:size] for to in range(ranks)} for rank in range(ranks)]
+    for shift in range(1, local):
+        _move(
+            machine,
+            held,
+            lambda rank, shift=shift: rank // local * local + (rank + shift) % local,
+            lambda rank, other, key: key[0] == rank and key[1] % local == other % local,
+            size,
+        )
+    for shift in range(1, ranks // local):
+        _move(
+            machine,
+            held,
+            lambda rank, shift=shift: (rank + shift * local) % ranks,
+            lambda _, other, key: key[1] == other,
+            size,
+        )
+    return [np.concatenate([held[rank][source, rank] for source in range(ranks)]) for rank in range(ranks)]

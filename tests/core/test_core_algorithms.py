@@ -133,6 +133,31 @@ def test_exchanges_and_gathers(ranks):
         assert machine.time == pytest.approx(form(size, ranks, FLAT))
 
 
+@pytest.mark.parametrize(("local", "nodes"), [(2, 2), (4, 3), (8, 4), (6, 3), (4, 16), (3, 5)])
+def test_hierarchical_all_reduce_and_rail_aligned_all_to_all(local, nodes):
+    net, ranks = two_level(local), local * nodes
+    time = play(played.hierarchical_all_reduce, ranks, 12 * ranks, net)
+    assert time == pytest.approx(float(all_reduces.two_level(12 * ranks, ranks, net)))
+    machine, size = played.Machine(ranks, net), 3 * ranks
+    got = played.rail_aligned_all_to_all(machine, played.inputs(ranks, size))
+    for rank in range(ranks):
+        assert np.array_equal(got[rank], np.concatenate([p[3 * rank :][:3] for p in played.inputs(ranks, size)]))
+    assert machine.time == pytest.approx(float(exchanges.rail_aligned(size, ranks, net)))
+
+
+@pytest.mark.parametrize(("local", "nodes"), [(1, 2), (2, 4), (4, 4), (8, 1), (8, 8), (1, 32)])
+def test_halving_and_doubling(local, nodes):
+    net, ranks = two_level(local), local * nodes
+    machine, data = played.Machine(ranks, net), played.inputs(ranks, 8 * ranks)
+    want = sum(played.inputs(ranks, 8 * ranks))
+    own = played.halving_reduce_scatter(machine, data)
+    assert all(np.array_equal(data[rank][own[rank]], want[own[rank]]) for rank in range(ranks))
+    assert machine.time == pytest.approx(float(gathers.halving_reduce_scatter(8 * ranks, ranks, net)))
+    gathering = played.Machine(ranks, net)
+    assert all(np.array_equal(part, want) for part in played.doubling_all_gather(gathering, data, own))
+    assert gathering.time == pytest.approx(float(gathers.doubling_all_gather(8 * ranks, ranks, net)))
+
+
 def test_a_simulation_that_loses_data_is_noticed():
     def broken(machine, data):
         played.ring_all_reduce(machine, data)
