@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from aiplan import __version__
-from aiplan.cli import accuracy, calibrate, catalog, compare, estimate, explain, export, schema, topology
+from aiplan.cli import accuracy, calibrate, catalog, collective, compare, estimate, explain, export, schema, topology
 from aiplan.report.console import PipeClosed, quiet_exit, write
 
 NAME = "aiplan"
@@ -35,6 +35,7 @@ app = typer.Typer(
 app.command("estimate", help=estimate.HELP, short_help=estimate.SHORT)(estimate.estimate)
 app.command("compare", help=compare.HELP, short_help=compare.SHORT)(compare.compare)
 app.command("explain", help=explain.HELP, short_help=explain.SHORT)(explain.explain)
+app.command("collective", help=collective.HELP, short_help=collective.SHORT)(collective.collective)
 app.command("topology", help=topology.HELP, short_help=topology.SHORT)(topology.topology)
 app.command("accuracy", help=accuracy.HELP, short_help=accuracy.SHORT)(accuracy.accuracy)
 app.add_typer(calibrate.app)

@@ -75,6 +75,7 @@ def result_schema() -> dict[str, Any]:
             _document("calibrate", _closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
             _document("nccl-env", _inputs(values=False), _nccl_env()),
+            _document("collective", _collective_inputs(), _collective()),
         ],
         "definitions": {
             "explanation": _explanation(),
@@ -315,6 +316,33 @@ def _topology() -> dict[str, Any]:
     group = dict.fromkeys(counts, COUNT) | dict.fromkeys(("group", "traffic", "reach"), TEXT)
     rates = dict.fromkeys(("bandwidth_bytes_per_s", "bandwidth_share"), UNKNOWN)
     return _closed({"fabrics": _list(_closed(fabric)), "placement": _list(_closed(group | rates))})
+
+
+def _collective_inputs() -> dict[str, Any]:
+    texts = dict.fromkeys(("operation", "node", "generation", "nccl_version"), TEXT)
+    counts = dict.fromkeys(("nodes", "ranks", "ranks_per_node"), COUNT)
+    rates = ("inside_bandwidth_bytes_per_s_per_gpu", "network_bandwidth_bytes_per_s_per_gpu")
+    return _closed(texts | counts | dict.fromkeys(rates, UNKNOWN) | {"network": {"type": ["string", "null"]}})
+
+
+def _collective() -> dict[str, Any]:
+    named = {"algorithm": TEXT, "protocol": TEXT}
+    flags = {key: {"type": "boolean"} for key in ("in_nccl", "nccl_choice", "fastest")}
+    rates = dict.fromkeys(("algbw_bytes_per_s", "busbw_bytes_per_s"), UNKNOWN)
+    row = {"size_bytes": COUNT, "time_s": NUMBER} | named | flags | rates
+    bounds = {"bound_time_s": NUMBER, "bound_busbw_bytes_per_s": UNKNOWN, "time_band": NUMBER}
+    choice = {"size_bytes": COUNT, "nccl_choice": _closed(named), "fastest": _closed(named)}
+    chosen = choice | {"time_s": NUMBER, "busbw_bytes_per_s": UNKNOWN} | bounds
+    return _closed(
+        {
+            "busbw_factor": NUMBER,
+            "sizes": _list(_closed(chosen)),
+            "rows": _list(_closed(row)),
+            "crossovers": _list(_closed({"size_bytes": COUNT} | named)),
+            "left_out": _list(_closed({"algorithm": TEXT, "reason": TEXT})),
+            "cautions": TEXTS,
+        }
+    )
 
 
 def _ranking() -> dict[str, Any]:

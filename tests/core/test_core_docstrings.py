@@ -11,8 +11,9 @@ import pytest
 
 import aiplan.core
 from aiplan.core import formula
+from aiplan.core.net import Net
 
-PLUMBING = {"arrays", "formula", "topologies"}
+PLUMBING = {"algorithms", "arrays", "formula", "nccl_tables", "net", "topologies"}
 UNITS = {"-", "B", "s", "B/s", "FLOP", "FLOP/s", "1/s", "W", "J", "kg", "kg/J", "USD", "USD/s", "USD/J"}
 MODULES = [
     importlib.import_module(f"aiplan.core.{found.name}")
@@ -28,8 +29,8 @@ FUNCTIONS = {
 SECTIONS = ["Parameters", "Returns", "Raises", "Notes", "Examples", "References"]
 GENERIC = {"compose"}
 """Modules whose functions put terms of any unit together: their parameters may leave the unit out."""
-SPECIAL = {"values": np.array([[2.0, 3.0, 5.0]]), "stage": np.array([[1]])}
-"""Arguments that must be arrays."""
+SPECIAL = {"values": np.array([[2.0, 3.0, 5.0]]), "stage": np.array([[1]]), "net": Net(2.0, 1.0, 1.0)}
+"""Arguments that must be arrays, or a record of them."""
 
 
 def sections(function):
@@ -41,7 +42,9 @@ def sections(function):
 def documented(function):
     """Return name and text of each documented parameter."""
     _, titled = sections(function)
-    found = re.findall(r"^(\*{0,2}\w+) : numeric\n((?: {4}.*\n?)+)", titled["Parameters"] + "\n", flags=re.MULTILINE)
+    found = re.findall(
+        r"^(\*{0,2}\w+) : (?:numeric|Net)\n((?: {4}.*\n?)+)", titled["Parameters"] + "\n", flags=re.MULTILINE
+    )
     return {name.lstrip("*"): " ".join(text.split()) for name, text in found}
 
 
@@ -79,10 +82,17 @@ def test_documents_the_parameters_of_its_signature_and_no_others(function):
 def test_every_parameter_has_a_known_unit(function):
     generic = function.__module__.rpartition(".")[2] in GENERIC
     for name, text in documented(function).items():
+        if name == "net":
+            continue  # a record: each of its fields has its own unit, see below
         unit = re.search(r"\[([^\[\]]+)\]$", text)
         assert unit or generic, f"{name}: {text}"
         if unit:
             assert unit[1] in UNITS, f"{name}: {text}"
+
+
+def test_every_field_of_a_net_has_a_known_unit():
+    assert list(documented(Net)) == list(Net._fields)
+    assert {re.search(r"\[([^\[\]]+)\]$", text)[1] for text in documented(Net).values()} <= UNITS
 
 
 def test_says_the_unit_of_what_it_returns(function):

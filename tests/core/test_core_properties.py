@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import aiplan.core
 from aiplan.core import collectives, compute, memory, overlap, pipeline, topology
+from aiplan.core.net import Net
 
 quick = settings(max_examples=60, deadline=None)
 
@@ -40,7 +41,7 @@ def elementwise():
     modules = [
         importlib.import_module(f"aiplan.core.{found.name}")
         for found in pkgutil.iter_modules(aiplan.core.__path__)
-        if found.name not in {"arrays", "formula", "compose", "topologies"}
+        if found.name not in {"algorithms", "arrays", "compose", "formula", "nccl_tables", "net", "topologies"}
     ]
     return [
         pytest.param(function, id=f"{module.__name__.rpartition('.')[2]}.{name}")
@@ -54,14 +55,24 @@ def elementwise():
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_arrays_give_what_element_wise_calls_give(function, seed):
-    names = list(inspect.signature(function).parameters)
+    takes = list(inspect.signature(function).parameters)
+    names = [name for name in takes if name != "net"] + (list(Net._fields) if "net" in takes else [])
+
+    def result(values):
+        """Call the function, the fields of a network put together first."""
+        if "net" in takes:
+            fields = {name: values.pop(name) for name in Net._fields}
+            values |= {"net": Net(**fields)}
+        return function(**values)
+
     random = np.random.default_rng(seed)
-    columns = {name: random.integers(1, 9, size=(5, 1)).astype(float) for name in names}
+    most = {"protocol": 3}
+    columns = {name: random.integers(1, most.get(name, 9), size=(5, 1)).astype(float) for name in names}
     rows = {name: columns[name] if index % 2 else columns[name].reshape(1, 5) for index, name in enumerate(names)}
-    whole = np.broadcast_to(function(**rows), np.broadcast_shapes(*(value.shape for value in rows.values())))
+    whole = np.broadcast_to(result(dict(rows)), np.broadcast_shapes(*(value.shape for value in rows.values())))
     for index in np.ndindex(whole.shape):
         one = {name: float(np.broadcast_to(value, whole.shape)[index]) for name, value in rows.items()}
-        assert float(function(**one)) == whole[index]
+        assert float(result(one)) == whole[index]
 
 
 # ------------------------------------------------------------------ collectives

@@ -1,0 +1,407 @@
+"""Ranks that exchange explicit chunks of real data over ports: a second implementation of the collectives.
+
+A rank has one port inside its node and one to the network. A port sends one message at a time and receives one at a
+time; a message of c bytes takes alpha + c / b of that kind of link. Elements are one byte each for the clock.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+
+
+class Machine:
+    """A clock for every port, and the buffers of every rank."""
+
+    def __init__(self, ranks, net):
+        self.ranks, self.net = ranks, net
+        self.out = [{True: 0.0, False: 0.0} for _ in range(ranks)]
+        self.into = [{True: 0.0, False: 0.0} for _ in range(ranks)]
+        self.at = [0.0] * ranks
+        self.sent = 0
+
+    def inside(self, one, other):
+        return one // self.net.local_ranks == other // self.net.local_ranks
+
+    def cost(self, one, other, nbytes):
+        if self.inside(one, other):
+            return self.net.inside_latency + nbytes / self.net.inside_bandwidth
+        return self.net.outside_latency + nbytes / self.net.outside_bandwidth
+
+    def post(self, one, other, nbytes, ready):
+        """Send a message that is ready at some time; return when it has arrived."""
+        kind = self.inside(one, other)
+        start = max(ready, self.out[one][kind], self.into[other][kind])
+        end = start + self.cost(one, other, nbytes)
+        self.out[one][kind] = self.into[other][kind] = end
+        self.sent += nbytes
+        return end
+
+    def step(self, messages):
+        """Exchange (from, to, data) at once; every rank goes on when it has sent and received its own."""
+        arrived = []
+        ready = list(self.at)
+        for one, other, data in messages:
+            end = self.post(one, other, data.size, ready[one])
+            arrived.append((one, other, data.copy(), end))
+        for one, other, _, end in arrived:
+            self.at[one], self.at[other] = max(self.at[one], end), max(self.at[other], end)
+        return [(one, other, data) for one, other, data, _ in arrived]
+
+    @property
+    def time(self):
+        return max(self.at)
+
+
+def pieces(size, parts):
+    """Cut indices into parts, the larger ones first."""
+    edges = np.cumsum([0, *(size // parts + (index < size % parts) for index in range(parts))])
+    return [slice(start, end) for start, end in pairwise(edges)]
+
+
+def inputs(ranks, size):
+    return [(np.arange(size, dtype=np.int64) * 31 + 7 * rank + rank * rank) % 1009 for rank in range(ranks)]
+
+
+def ring_all_reduce(machine, data):
+    ranks, cut = machine.ranks, pieces(data[0].size, machine.ranks)
+    for phase in (0, 1):
+        for step in range(ranks - 1):
+            which = [(rank - step + phase) % ranks for rank in range(ranks)]
+            sent = [(rank, (rank + 1) % ranks, data[rank][cut[which[rank]]]) for rank in range(ranks)]
+            for one, other, got in machine.step(sent):
+                part = data[other][cut[which[one]]]
+                part[:] = got if phase else part + got
+    return data
+
+
+def ring_all_gather(machine, data):
+    """Every rank holds its own part of the whole; the rest is unknown to it (-1)."""
+    ranks, cut = machine.ranks, pieces(data[0].size, machine.ranks)
+    for step in range(ranks - 1):
+        which = [(rank - step) % ranks for rank in range(ranks)]
+        for one, other, got in machine.step(
+            [(rank, (rank + 1) % ranks, data[rank][cut[which[rank]]]) for rank in range(ranks)]
+        ):
+            data[other][cut[which[one]]] = got
+    return data
+
+
+def folded(machine, data, body):
+    """Run a butterfly over the largest power of two of ranks, the others folded in before and served after."""
+    core = 1 << (machine.ranks.bit_length() - 1)
+    beyond = range(core, machine.ranks)
+    for _, other, got in machine.step([(rank, rank - core, data[rank]) for rank in beyond]):
+        data[other] += got
+    body(core)
+    for _, other, got in machine.step([(rank - core, rank, data[rank - core]) for rank in beyond]):
+        data[other][:] = got
+    return data
+
+
+def recursive_doubling(machine, data):
+    def body(core):
+        distance = 1
+        while distance < core:
+            for _, other, got in machine.step([(rank, rank ^ distance, data[rank]) for rank in range(core)]):
+                data[other] += got
+            distance *= 2
+
+    return folded(machine, data, body)
+
+
+def rabenseifner(machine, data):
+    def body(core):
+        own = [slice(0, data[0].size)] * core
+        distance, history = 1, []
+        while distance < core:
+            halves = []
+            for rank in range(core):
+                start, end = own[rank].start, own[rank].stop
+                middle = start + (end - start + 1) // 2
+                low, high = slice(start, middle), slice(middle, end)
+                halves.append((high, low) if rank & distance else (low, high))
+            for one, other, got in machine.step(
+                [(rank, rank ^ distance, data[rank][halves[rank][1]]) for rank in range(core)]
+            ):
+                data[other][halves[one][1]] += got
+            own = [keep for keep, _ in halves]
+            history.append(distance)
+            distance *= 2
+        for distance in reversed(history):
+            held = list(own)
+            for one, other, got in machine.step(
+                [(rank, rank ^ distance, data[rank][held[rank]]) for rank in range(core)]
+            ):
+                data[other][held[one]] = got
+                own[other] = slice(min(held[one].start, held[other].start), max(held[one].stop, held[other].stop))
+
+    return folded(machine, data, body)
+
+
+def _levels(machine):
+    """Pairs of a binomial broadcast from rank 0: between nodes first, then in each node."""
+    local = min(machine.ranks, machine.net.local_ranks)
+    nodes = machine.ranks // local
+    rounds, distance = [], 1
+    while distance < nodes:
+        rounds.append([(n * local, (n + distance) * local) for n in range(min(distance, nodes - distance))])
+        distance *= 2
+    distance = 1
+    while distance < local:
+        pairs = [(rank, rank + distance) for rank in range(min(distance, local - distance))]
+        rounds.append([(n * local + a, n * local + b) for n in range(nodes) for a, b in pairs])
+        distance *= 2
+    return rounds
+
+
+def binomial_broadcast(machine, data):
+    for pairs in _levels(machine):
+        for _, other, got in machine.step([(one, other, data[one]) for one, other in pairs]):
+            data[other][:] = got
+    return data
+
+
+def binomial_reduce(machine, data):
+    for pairs in reversed(_levels(machine)):
+        for _, other, got in machine.step([(other, one, data[other]) for one, other in pairs]):
+            data[other] += got
+    return data
+
+
+def binomial_all_reduce(machine, data):
+    return binomial_broadcast(machine, binomial_reduce(machine, data))
+
+
+def pairwise_all_to_all(machine, data):
+    """`data[rank]` is the send buffer; what is returned is received."""
+    ranks, cut = machine.ranks, pieces(data[0].size, machine.ranks)
+    out = [np.full_like(part, -1) for part in data]
+    for rank in range(ranks):
+        out[rank][cut[rank]] = data[rank][cut[rank]]
+    for shift in range(1, ranks):
+        for one, other, got in machine.step(
+            [(rank, (rank + shift) % ranks, data[rank][cut[(rank + shift) % ranks]]) for rank in range(ranks)]
+        ):
+            out[other][cut[one]] = got
+    return out
+
+
+def bruck_all_to_all(machine, data):
+    """Blocks of equal size; block j of a rank is for the rank j further on, then moves by the bits of j."""
+    ranks = machine.ranks
+    size = data[0].size // ranks
+    blocks = [[data[rank][(rank + j) % ranks * size :][:size].copy() for j in range(ranks)] for rank in range(ranks)]
+    bit = 1
+    while bit < ranks:
+        moving = [j for j in range(ranks) if j & bit]
+        sent = [
+            (rank, (rank + bit) % ranks, np.concatenate([blocks[rank][j] for j in moving])) for rank in range(ranks)
+        ]
+        for _, other, got in machine.step(sent):
+            for position, j in enumerate(moving):
+                blocks[other][j] = got[position * size :][:size]
+        bit *= 2
+    out = [np.empty_like(part) for part in data]
+    for rank in range(ranks):
+        for j in range(ranks):
+            out[rank][(rank - j) % ranks * size :][:size] = blocks[rank][j]
+    return out
+
+
+def bruck_all_gather(machine, data):
+    """Blocks of equal size; a rank sends all it holds to the rank 1, 2, 4 ... before it."""
+    ranks = machine.ranks
+    size = data[0].size // ranks
+    held = [[data[rank][rank * size :][:size].copy()] for rank in range(ranks)]
+    while len(held[0]) < ranks:
+        count = min(len(held[0]), ranks - len(held[0]))
+        distance = len(held[0])
+        sent = [(rank, (rank - distance) % ranks, np.concatenate(held[rank][:count])) for rank in range(ranks)]
+        for _, other, got in machine.step(sent):
+            held[other] += [got[index * size :][:size] for index in range(count)]
+    for rank in range(ranks):
+        for j, block in enumerate(held[rank]):
+            data[rank][(rank + j) % ranks * size :][:size] = block
+    return data
+
+
+def chain_broadcast(machine, data, chunks):
+    cut = pieces(data[0].size, chunks)
+    has = [[0.0] * chunks for _ in range(machine.ranks)]
+    for rank in range(machine.ranks - 1):
+        for chunk in range(chunks):
+            part = data[rank][cut[chunk]]
+            has[rank + 1][chunk] = machine.post(rank, rank + 1, part.size, has[rank][chunk])
+            data[rank + 1][cut[chunk]] = part
+    machine.at = [max(row) for row in has]
+    return data
+
+
+def tree_parents(order):
+    """Parents of a search tree over ranks in order, root None: inner nodes of one order are leaves of the shifted one."""
+    parents = {}
+
+    def grow(low, high, parent):
+        if low < high:
+            middle = low + (1 << ((high - low).bit_length() - 1)) - 1
+            parents[order[middle]] = parent
+            grow(low, middle, order[middle])
+            grow(middle + 1, high, order[middle])
+
+    grow(0, len(order), None)
+    return parents
+
+
+class Tree:
+    """One of the two trees: parents, children, and the part of the data it carries, in chunks."""
+
+    def __init__(self, order, part, chunks):
+        self.parents = tree_parents(order)
+        self.children = {rank: [c for c, parent in self.parents.items() if parent == rank] for rank in order}
+        self.cut = [slice(part.start + p.start, part.start + p.stop) for p in pieces(part.stop - part.start, chunks)]
+
+    def messages(self, tree):
+        """Yield every message, up and down."""
+        for chunk in range(len(self.cut)):
+            for rank, parent in self.parents.items():
+                if parent is not None:
+                    yield "up", tree, chunk, rank, parent
+                    yield "down", tree, chunk, parent, rank
+
+    def before(self, way, tree, chunk, sender):
+        """Return what has to arrive before a message can go."""
+        if way == "down" and self.parents[sender] is not None:
+            return [("down", tree, chunk, self.parents[sender], sender)]
+        return [("up", tree, chunk, child, sender) for child in self.children[sender]]
+
+
+def double_tree(machine, data, chunks):
+    """Reduce up and broadcast down two trees, each with half of the data; of what can go, the earliest goes first."""
+    ranks = machine.ranks
+    orders = (list(range(ranks)), [(rank + 1) % ranks for rank in range(ranks)])
+    trees = [Tree(order, part, chunks) for order, part in zip(orders, pieces(data[0].size, 2), strict=True)]
+    jobs = [job for index, tree in enumerate(trees) for job in tree.messages(index)]
+    open_, after, done = {}, {}, {}
+    for job in jobs:
+        before = trees[job[1]].before(job[0], job[1], job[2], job[3])
+        open_[job] = len(before)
+        for other in before:
+            after.setdefault(other, []).append(job)
+    can_go = {job: 0.0 for job in jobs if not open_[job]}
+
+    def start(job):
+        _, _, _, one, other = job
+        kind = machine.inside(one, other)
+        return max(can_go[job], machine.out[one][kind], machine.into[other][kind])
+
+    while can_go:
+        job = min(can_go, key=lambda item: (start(item), item[2], item[0] == "up", *item))
+        way, tree, chunk, one, other = job
+        part = trees[tree].cut[chunk]
+        done[job] = machine.post(one, other, data[one][part].size, can_go.pop(job))
+        data[other][part] = data[one][part] + (data[other][part] if way == "up" else 0)
+        for follower in after.get(job, ()):
+            open_[follower] -= 1
+            if not open_[follower]:
+                can_go[follower] = max(done[b] for b in trees[tree].before(*follower[:4]))
+    machine.at = [max(done.values(), default=0.0)] * ranks
+    return data
+
+
+def halving_reduce_scatter(machine, data):
+    """Ranks a power of two: the nearest pairs swap the largest parts; return the part of every rank."""
+    ranks = machine.ranks
+    own, distance = [slice(0, data[0].size)] * ranks, 1
+    while distance < ranks:
+        halves = []
+        for rank in range(ranks):
+            middle = (own[rank].start + own[rank].stop) // 2
+            low, high = slice(own[rank].start, middle), slice(middle, own[rank].stop)
+            halves.append((high, low) if rank & distance else (low, high))
+        sent = [(rank, rank ^ distance, data[rank][halves[rank][1]]) for rank in range(ranks)]
+        for one, other, got in machine.step(sent):
+            data[other][halves[one][1]] += got
+        own = [keep for keep, _ in halves]
+        distance *= 2
+    return own
+
+
+def doubling_all_gather(machine, data, own):
+    """The mirror image: the farthest pairs first, while parts are small."""
+    distance = machine.ranks // 2
+    while distance:
+        held = list(own)
+        sent = [(rank, rank ^ distance, data[rank][held[rank]]) for rank in range(machine.ranks)]
+        for one, other, got in machine.step(sent):
+            data[other][held[one]] = got
+            own[other] = slice(min(held[one].start, held[other].start), max(held[one].stop, held[other].stop))
+        distance //= 2
+    return data
+
+
+def _rings(machine, data, rings, cuts, *, adding, shift):
+    """Pass parts round several rings at once: `cuts[rank]` are the parts that the ring of the rank turns round."""
+    for step in range(len(rings[0]) - 1):
+        sent, which = [], {}
+        for ring in rings:
+            for place, rank in enumerate(ring):
+                part = cuts[rank][(place - step + shift) % len(ring)]
+                which[rank] = part
+                sent.append((rank, ring[(place + 1) % len(ring)], data[rank][part]))
+        for one, other, got in machine.step(sent):
+            data[other][which[one]] = data[other][which[one]] + got if adding else got
+
+
+def hierarchical_all_reduce(machine, data):
+    """Reduce-scatter in every node, rings between nodes on every rail, all-gather in every node."""
+    local = machine.net.local_ranks
+    nodes = machine.ranks // local
+    inside = [[node * local + place for place in range(local)] for node in range(nodes)]
+    rails = [[node * local + place for node in range(nodes)] for place in range(local)]
+    cut = pieces(data[0].size, local)
+    whole = [cut] * machine.ranks
+    _rings(machine, data, inside, whole, adding=True, shift=0)
+    own = [cut[(rank % local + 1) % local] for rank in range(machine.ranks)]
+    parts = [
+        [slice(part.start + p.start, part.start + p.stop) for p in pieces(part.stop - part.start, nodes)]
+        for part in own
+    ]
+    _rings(machine, data, rails, parts, adding=True, shift=0)
+    _rings(machine, data, rails, parts, adding=False, shift=1)
+    _rings(machine, data, inside, whole, adding=False, shift=1)
+    return data
+
+
+def _move(machine, held, receiver, wanted, size):
+    """Send to one receiver from every rank the blocks it wants of what the rank holds, as one message."""
+    sent, keys = [], []
+    for rank in range(machine.ranks):
+        other = receiver(rank)
+        keys.append([key for key in held[rank] if wanted(rank, other, key)])
+        sent.append((rank, other, np.concatenate([held[rank][key] for key in keys[-1]])))
+    for one, other, got in machine.step(sent):
+        held[other] |= {key: got[at * size :][:size] for at, key in enumerate(keys[one])}
+
+
+def rail_aligned_all_to_all(machine, data):
+    """Move everything to the rank of the node on the rail of its receiver, then along the rails."""
+    ranks, local = machine.ranks, machine.net.local_ranks
+    size = data[0].size // ranks
+    held = [{(rank, to): data[rank][to * size :][:size] for to in range(ranks)} for rank in range(ranks)]
+    for shift in range(1, local):
+        _move(
+            machine,
+            held,
+            lambda rank, shift=shift: rank // local * local + (rank + shift) % local,
+            lambda rank, other, key: key[0] == rank and key[1] % local == other % local,
+            size,
+        )
+    for shift in range(1, ranks // local):
+        _move(
+            machine,
+            held,
+            lambda rank, shift=shift: (rank + shift * local) % ranks,
+            lambda _, other, key: key[1] == other,
+            size,
+        )
+    return [np.concatenate([held[rank][source, rank] for source in range(ranks)]) for rank in range(ranks)]

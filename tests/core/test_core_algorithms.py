@@ -1,0 +1,273 @@
+"""The closed forms of collectives against ranks that exchange real chunks, and against the bounds."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aiplan.core import all_reduces, broadcasts, exchanges, gathers
+from aiplan.core.algorithms import ALGORITHMS, EXCHANGES, OPERATIONS, algorithms_of, least_time
+from aiplan.core.nccl import bus_factor
+from aiplan.core.net import Net
+
+sys.path.insert(0, str(Path(__file__).parent))
+import message_simulator as played
+
+sys.path.pop(0)
+
+RANKS = range(1, 65)
+ODD_SIZES = (1, 7, 101, 1000, 4099)
+FLAT = Net(64, 3.0, 1.0, 5.0, 1.0)
+NODES = [(2, 2), (2, 4), (4, 3), (6, 3), (8, 2), (8, 4), (8, 8), (1, 5), (1, 16), (3, 5)]
+"""Ranks of a node, and nodes."""
+
+
+def two_level(local):
+    return Net(local, 3.0, 4.0, 7.0, 1.0)
+
+
+def play(algorithm, ranks, size, net):
+    """Run an all-reduce; return the time, having checked the sums on every rank."""
+    machine, data = played.Machine(ranks, net), played.inputs(ranks, size)
+    want = sum(played.inputs(ranks, size))
+    assert all(np.array_equal(part, want) for part in algorithm(machine, data))
+    return machine.time
+
+
+EXACT = {
+    "ring": (played.ring_all_reduce, all_reduces.ring, lambda ranks: 2 * (ranks - 1)),
+    "recursive doubling": (played.recursive_doubling, all_reduces.recursive_doubling, lambda _: 0),
+    "rabenseifner": (played.rabenseifner, all_reduces.rabenseifner, lambda ranks: 2 * ranks.bit_length()),
+    "binomial": (played.binomial_all_reduce, all_reduces.binomial_tree, lambda _: 0),
+}
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("name", EXACT)
+def test_all_reduces_in_one_node(name, ranks):
+    algorithm, form, rounding = EXACT[name]
+    even = 64 * ranks
+    exact = form(even, ranks, FLAT)
+    assert play(algorithm, ranks, even, FLAT) == pytest.approx(exact, rel=1e-12)
+    for size in ODD_SIZES:
+        time, closed = play(algorithm, ranks, size, FLAT), form(size, ranks, FLAT)
+        assert closed * (1 - 1e-12) <= time <= closed + rounding(ranks) + 1e-9, "at most a byte a step more"
+
+
+@pytest.mark.parametrize(("local", "nodes"), NODES)
+@pytest.mark.parametrize("name", ["recursive doubling", "rabenseifner", "binomial"])
+def test_all_reduces_over_nodes(name, local, nodes):
+    algorithm, form, _ = EXACT[name]
+    net, ranks = two_level(local), local * nodes
+    time, closed = play(algorithm, ranks, 64 * ranks, net), float(form(64 * ranks, ranks, net))
+    if local & (local - 1) == 0:
+        assert time == pytest.approx(closed, rel=1e-12)
+    else:  # some ranks find a partner of a later round in their node: the form charges the network to all
+        assert 0.6 * closed <= time <= closed
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_double_tree(ranks):
+    """The sums are right, and a greedy schedule comes near the optimum for which the closed form stands."""
+    size = 600
+    closed = float(all_reduces.double_tree(size, ranks, FLAT))
+    best = max(1.0, np.sqrt(size / (FLAT.inside_latency * max(1.0, np.log2(ranks)))))
+    chunks = sorted({max(1, round(best / 2)), max(1, round(best))})
+    time = min(play(lambda m, d, k=k: played.double_tree(m, d, k), ranks, size, FLAT) for k in chunks)
+    assert 0.6 * closed <= time <= 1.6 * closed
+    assert time >= OPERATIONS["all-reduce"].least(size, ranks, FLAT) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_broadcast_and_reduce(ranks):
+    for size in ODD_SIZES:
+        source = played.inputs(ranks, size)
+        machine, data = played.Machine(ranks, FLAT), [part.copy() for part in source]
+        assert all(np.array_equal(part, source[0]) for part in played.binomial_broadcast(machine, data))
+        assert machine.time == pytest.approx(broadcasts.binomial_broadcast(size, ranks, FLAT))
+        machine = played.Machine(ranks, FLAT)
+        assert np.array_equal(played.binomial_reduce(machine, source)[0], sum(played.inputs(ranks, size)))
+        assert machine.time == pytest.approx(broadcasts.binomial_reduce(size, ranks, FLAT))
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5, 8, 17, 64])
+@pytest.mark.parametrize("size", [12, 600])
+def test_chain_broadcast_with_the_best_chunks(ranks, size):
+    closed = float(broadcasts.chain_broadcast(size, ranks, FLAT))
+    times = []
+    for chunks in range(1, min(size, 120) + 1):
+        machine, data = played.Machine(ranks, FLAT), played.inputs(ranks, size)
+        want = data[0].copy()
+        assert all(np.array_equal(part, want) for part in played.chain_broadcast(machine, data, chunks))
+        times.append(machine.time)
+    assert closed * (1 - 1e-12) <= min(times) <= 1.06 * closed
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_exchanges_and_gathers(ranks):
+    size = 5 * ranks
+    want = [np.concatenate([part[5 * rank :][:5] for part in played.inputs(ranks, size)]) for rank in range(ranks)]
+    for algorithm in (played.pairwise_all_to_all, played.bruck_all_to_all):
+        machine = played.Machine(ranks, FLAT)
+        got = algorithm(machine, played.inputs(ranks, size))
+        assert all(np.array_equal(*pair) for pair in zip(got, want, strict=True))
+        if algorithm is played.pairwise_all_to_all:
+            assert machine.time == pytest.approx(exchanges.pairwise(size, ranks, FLAT))
+        else:
+            closed = exchanges.bruck(size, ranks, FLAT)
+            power = ranks & (ranks - 1) == 0
+            assert machine.time == pytest.approx(closed) if power else machine.time <= closed
+    whole = np.arange(size)
+    for algorithm, form in (
+        (played.ring_all_gather, gathers.ring_all_gather),
+        (played.bruck_all_gather, gathers.bruck_all_gather),
+    ):
+        data = [np.full(size, -1) for _ in range(ranks)]
+        for rank in range(ranks):
+            data[rank][5 * rank :][:5] = whole[5 * rank :][:5]
+        machine = played.Machine(ranks, FLAT)
+        assert all(np.array_equal(part, whole) for part in algorithm(machine, data))
+        assert machine.time == pytest.approx(form(size, ranks, FLAT))
+
+
+@pytest.mark.parametrize(("local", "nodes"), [(2, 2), (4, 3), (8, 4), (6, 3), (4, 16), (3, 5)])
+def test_hierarchical_all_reduce_and_rail_aligned_all_to_all(local, nodes):
+    net, ranks = two_level(local), local * nodes
+    time = play(played.hierarchical_all_reduce, ranks, 12 * ranks, net)
+    assert time == pytest.approx(float(all_reduces.two_level(12 * ranks, ranks, net)))
+    machine, size = played.Machine(ranks, net), 3 * ranks
+    got = played.rail_aligned_all_to_all(machine, played.inputs(ranks, size))
+    for rank in range(ranks):
+        assert np.array_equal(got[rank], np.concatenate([p[3 * rank :][:3] for p in played.inputs(ranks, size)]))
+    assert machine.time == pytest.approx(float(exchanges.rail_aligned(size, ranks, net)))
+
+
+@pytest.mark.parametrize(("local", "nodes"), [(1, 2), (2, 4), (4, 4), (8, 1), (8, 8), (1, 32)])
+def test_halving_and_doubling(local, nodes):
+    net, ranks = two_level(local), local * nodes
+    machine, data = played.Machine(ranks, net), played.inputs(ranks, 8 * ranks)
+    want = sum(played.inputs(ranks, 8 * ranks))
+    own = played.halving_reduce_scatter(machine, data)
+    assert all(np.array_equal(data[rank][own[rank]], want[own[rank]]) for rank in range(ranks))
+    assert machine.time == pytest.approx(float(gathers.halving_reduce_scatter(8 * ranks, ranks, net)))
+    gathering = played.Machine(ranks, net)
+    assert all(np.array_equal(part, want) for part in played.doubling_all_gather(gathering, data, own))
+    assert gathering.time == pytest.approx(float(gathers.doubling_all_gather(8 * ranks, ranks, net)))
+
+
+def test_a_simulation_that_loses_data_is_noticed():
+    def broken(machine, data):
+        played.ring_all_reduce(machine, data)
+        data[1][0] += 1
+        return data
+
+    with pytest.raises(AssertionError):
+        play(broken, 4, 16, FLAT)
+
+
+# ------------------------------------------------------------------ properties
+
+ROWS = [(operation, row) for operation in OPERATIONS for row in algorithms_of(operation)]
+NAMED = [f"{operation} {row.name}" for operation, row in ROWS]
+positive = st.floats(1e-7, 1e-3)
+rates = st.floats(1e8, 1e12)
+nets = st.builds(
+    Net,
+    local_ranks=st.sampled_from([1, 2, 3, 4, 6, 8, 16, 72]),
+    inside_latency=positive,
+    inside_bandwidth=rates,
+    outside_latency=positive,
+    outside_bandwidth=rates,
+    launch=st.floats(0, 1e-4),
+    reduction=st.one_of(st.just(np.inf), rates),
+)
+sizes = st.integers(1, 2**34)
+
+
+@st.composite
+def settings_of(draw):
+    """Draw a size, a network, and ranks that fill whole nodes or part of one."""
+    net = draw(nets)
+    if draw(st.booleans()):
+        return draw(sizes), draw(st.integers(1, net.local_ranks)), net
+    return draw(sizes), net.local_ranks * draw(st.integers(1, 128)), net
+
+
+@pytest.mark.parametrize(("operation", "row"), ROWS, ids=NAMED)
+@given(case=settings_of())
+def test_no_result_beats_the_bound(operation, row, case):
+    size, ranks, net = case
+    if row.need.holds(ranks, net):
+        least = least_time(operation, row)(size, ranks, net)
+        assert row.forms[operation](size, ranks, net) >= least * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(("operation", "row"), ROWS, ids=NAMED)
+@given(case=settings_of(), factor=st.floats(1.0, 100.0))
+def test_more_bytes_and_slower_links_never_take_less_time(operation, row, case, factor):
+    size, ranks, net = case
+    form = row.forms[operation]
+    time = form(size, ranks, net)
+    slower = net._replace(
+        inside_bandwidth=net.inside_bandwidth / factor, outside_bandwidth=net.outside_bandwidth / factor
+    )
+    later = net._replace(inside_latency=net.inside_latency * factor, outside_latency=net.outside_latency * factor)
+    assert form(size * factor, ranks, net) >= time * (1 - 1e-12)
+    assert form(size, ranks, slower) >= time * (1 - 1e-12)
+    assert form(size, ranks, later) >= time * (1 - 1e-12)
+
+
+@pytest.mark.parametrize(("operation", "row"), ROWS, ids=NAMED)
+@given(size=sizes, net=nets)
+def test_one_rank_takes_no_time(operation, row, size, net):
+    assert row.forms[operation](size, 1, net) == 0
+
+
+@pytest.mark.parametrize(("operation", "row"), ROWS, ids=NAMED)
+def test_forms_broadcast_and_keep_the_shape(operation, row):
+    net = Net(np.array([2.0, 4.0, 8.0]), 1e-6, 1e11, 5e-6, 1e10)
+    sizes = np.array([[8.0], [1e6]])
+    together = row.forms[operation](sizes, np.array([8.0, 8.0, 16.0]), net)
+    assert together.shape == (2, 3)
+    alone = row.forms[operation](1e6, 16.0, net._replace(local_ranks=8.0))
+    assert together[1, 2] == alone
+
+
+@pytest.mark.parametrize("row", ALGORITHMS.values(), ids=list(ALGORITHMS))
+def test_registry_rows(row):
+    assert row.need.text
+    assert row.source.startswith("https://")
+    assert set(row.nccl) <= set(row.forms) <= set(OPERATIONS)
+
+
+def test_in_network_reduction_gains_at_most_twice_the_ring():
+    for ranks in (2, 8, 64):
+        net = Net(1, outside_bandwidth=1e9)
+        gain = all_reduces.ring(1e9, ranks, net) / all_reduces.in_network(1e9, ranks, net)
+        assert gain == pytest.approx(2 * (ranks - 1) / ranks)
+        inside = Net(ranks, inside_bandwidth=1e9)
+        gain = all_reduces.ring(1e9, ranks, inside) / all_reduces.nvls(1e9, ranks, inside)
+        assert gain == pytest.approx(2 * (ranks - 1) / (ranks + 1))
+
+
+@pytest.mark.parametrize("ranks", [4, 8, 16, 64])
+def test_crossovers_by_algebra(ranks):
+    """Where two forms meet, solved by hand for p a power of two: a = 3, b = 1."""
+    rounds, share = np.log2(ranks), (ranks - 1) / ranks
+    meets = {
+        (all_reduces.recursive_doubling, all_reduces.rabenseifner): rounds * 3 / (rounds - 2 * share),
+        (broadcasts.binomial_broadcast, broadcasts.scatter_broadcast): (ranks - 1) * 3 / (rounds - 2 * share),
+        (exchanges.bruck, exchanges.pairwise): (ranks - 1 - rounds) * 3 / (rounds / 2 - share),
+    }
+    for (small, large), size in meets.items():
+        assert small(size, ranks, FLAT) == pytest.approx(float(large(size, ranks, FLAT)))
+        assert small(0.9 * size, ranks, FLAT) < large(0.9 * size, ranks, FLAT)
+
+
+def test_bus_factors():
+    assert list(bus_factor(np.array([2, 8]), 1, 0)) == [1.0, 1.75]
+    assert list(bus_factor(np.array([2, 8]), 0, 1)) == [0.5, 0.875]
+    assert set(EXCHANGES) < set(OPERATIONS)
