@@ -16,7 +16,7 @@ from aiplan.core import (
     transformer,
     zero,
 )
-from aiplan.engine import wires
+from aiplan.engine import reductions, wires
 from aiplan.engine.compressed import Coded, coded, coding_time, shares
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
 
 
 def _exchange(values: Inputs, net: Wires, parameters: Array, share: Array, ranks: Array, stride: Array) -> Exchange:
-    how = values.communication
+    how, group = values.communication, reductions.Group(ranks, stride, values.communication.all_reduce)
     local = topology.ranks_per_domain(ranks, stride, net.domain)
     bandwidth, latency = wires.ring(net, ranks, stride)
     codes = coded(values, parameters, share, ranks)
@@ -110,18 +110,15 @@ def _exchange(values: Inputs, net: Wires, parameters: Array, share: Array, ranks
         net.link_latency,
         net.network_latency,
     )
-    part = collectives.ring_all_gather_time(codes.sent, ranks, bandwidth, latency)
+    part = reductions.reduce_scatter(net, group, codes.sent)
     everything = collectives.ring_all_gather_time(codes.received, ranks, bandwidth, latency)
-    added_up = compose.least(
-        collectives.ring_all_reduce_time(codes.sent, ranks, bandwidth, latency),
-        collectives.tree_all_reduce_time(codes.sent, ranks, bandwidth, latency),
-    )
+    added_up = reductions.all_reduce(net, group, codes.sent)
     return Exchange(
         reduce_all=compression.reduction_time(
             how.gathers, how.exchanges, everything, compose.summed(exchange, part), added_up
         ),
         reduce_scatter=compose.chosen(how.exchanges, exchange, part),
-        gather=collectives.ring_all_gather_time(weights, ranks, bandwidth, latency),
+        gather=reductions.all_gather(net, group, weights),
         codes=codes,
     )
 

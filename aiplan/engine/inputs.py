@@ -176,8 +176,9 @@ class PlanInputs(_Named):
 
 
 class CommunicationInputs(_Named):
-    """How gradients are compressed before they are reduced, and how often that is."""
+    """How gradients are reduced: compressed or not, how often, by which of `choices.ALL_REDUCES`."""
 
+    all_reduce: Array
     value_bytes: Array
     index_bytes: Array
     density: Array

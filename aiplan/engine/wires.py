@@ -78,6 +78,15 @@ def send(net: Wires, group: Array, stride: Array, bandwidth: Array) -> Array:
     return bandwidth
 
 
+def rail(net: Wires, group: Array, stride: Array, local: Array) -> Array:
+    """Return what a rank has between domains when each rank of a domain is part of a ring of its own."""
+    bandwidth = net.outside
+    for accelerators, contention in _narrow(net, "ring"):
+        below = topology.ranks_per_domain(group, stride, accelerators)
+        bandwidth = topology.ring_bandwidth(group, below, bandwidth, net.outside, contention * local)
+    return bandwidth
+
+
 def uniform(net: Wires, group: Array, stride: Array, local: Array) -> Array:
     """Return what a rank has between domains when all ranks of its group send to all others."""
     bandwidth = net.outside

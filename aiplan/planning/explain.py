@@ -19,7 +19,7 @@ from aiplan.planning.names import label
 from aiplan.planning.names import unit as unit_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from aiplan.scenario.load import Scenario
     from aiplan.scenario.values import Value
@@ -175,10 +175,7 @@ class _Reader:
         if "*" in "".join(form.parameters):
             parts = enumerate(call.positional, start=1)
             return tuple(self._part(index, part, depth) for index, part in parts)
-        return tuple(
-            self.read(name, *form.parameters.get(name, ("", "")), value, depth)
-            for name, value in call.arguments.items()
-        )
+        return tuple(self.read(name, *about, value, depth) for name, about, value in _named(call, form))
 
     def _part(self, index: int, part: Any, depth: int) -> Explanation:
         """Read a part of a sum: a term of the tree by its name, anything else by its place."""
@@ -186,6 +183,17 @@ class _Reader:
         if name is None:
             return self.read(f"part {index}", "", "", part, depth)
         return self.read(name, label(name), unit_of(name), part, depth)
+
+
+def _named(call: Call, form: Form) -> Iterator[tuple[str, tuple[str, str], Any]]:
+    """Yield the arguments of a call with text and unit; a record of numbers stands as its fields."""
+    for name, value in call.arguments.items():
+        if hasattr(value, "_asdict"):
+            record: Callable[..., Any] = type(value)
+            about = read_form(record).parameters
+            yield from ((field, about.get(field, ("", "")), part) for field, part in value._asdict().items())
+        else:
+            yield name, form.parameters.get(name, ("", "")), value
 
 
 def _place(value: Value) -> str:

@@ -6,6 +6,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.core.choices import ALL_REDUCES, HALVES
 from aiplan.core.compression import ALL_GATHER, ALL_TO_ALL, METHODS, Method
 from aiplan.scenario.cautions import Caution
 from aiplan.scenario.legality import Fault
@@ -67,8 +68,15 @@ def check(wanted: Communication, zero: float) -> Iterator[Fault]:
         )
 
 
-def cautions(wanted: Communication) -> Iterator[Caution]:
-    """Yield that what a communication does to the training itself is not modelled."""
+def cautions(wanted: Communication, zero: float) -> Iterator[Caution]:
+    """Yield what of a communication has no effect, and that what it does to the training itself is not modelled."""
+    if zero >= 1 and wanted.all_reduce not in HALVES:
+        yield Caution(
+            "AIP322",
+            "communication.all_reduce",
+            f"ZeRO stage {zero:g} reduces by reduce-scatter and all-gather, which {wanted.all_reduce} has not: rings",
+            f"{', '.join(HALVES)}, or plan.zero: 0",
+        )
     if wanted.compression != "none":
         yield Caution(
             "AIP321",
@@ -100,6 +108,7 @@ def communication_values(parts: Parts, gradient: Value) -> dict[str, Value]:
         return Value(float(number), origin)
 
     return {
+        "all_reduce": from_file(ALL_REDUCES.index(wanted.all_reduce), origins, "communication.all_reduce"),
         "value_bytes": gradient if method.value_bytes is None else own(method.value_bytes),
         "index_bytes": own(method.index_bytes),
         "density": own(found.share),

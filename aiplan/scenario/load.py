@@ -142,7 +142,10 @@ def _checked(
     if values is None or split is None or diagnostics.has_errors:
         return None
     system = environment.system(parts)
-    told = (*communication.cautions(file.communication), *environment.lint(file.environment, system, tree))
+    told = (
+        *communication.cautions(file.communication, values["plan.zero"].number),
+        *environment.lint(file.environment, system, tree),
+    )
     cautions.report(told, tree, diagnostics)
     return Scenario(
         name=file.name or place.path.stem,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aiplan.core.choices import ALL_REDUCES, AUTO
 from aiplan.declare import Declared, choice, either, flag, integer, listing, mapping, number, quantity, record, text
 from aiplan.scenario.model import Model
 from aiplan.scenario.software import DISPATCHES, GRAPHS
@@ -136,6 +137,9 @@ class Plan(Declared):
 class Communication(Declared):
     """How gradients are communicated."""
 
+    all_reduce: str = choice(
+        ALL_REDUCES, doc="Algorithm that reduces gradients; auto is the faster of ring and tree", default=AUTO
+    )
     compression: str = text(
         doc="Form of gradients on the wire: none, fp16, bf16, fp8, int8, topk-1%, randomk-1%, powersgd-r4, 1bit",
         default="none",
