@@ -253,36 +253,3 @@ def pat_time(
     """
     latency = base + np.log2(nodes) * outside / 3.5 + 2.8e-6 * ranks
     return np.where(np.asarray(ranks) > 1, latency + nbytes * (ranks - 1.0) / (ranks * bandwidth), 0.0)
-
-
-@closed_form
-def bus_factor(ranks: Numeric, all_reduce: Numeric, exchange: Numeric) -> Numeric:
-    """Bus bandwidth over algorithm bandwidth as nccl-tests define them.
-
-    f = 2 (p - 1) / p for an all-reduce, (p - 1) / p for an exchange of parts, else 1
-
-    Parameters
-    ----------
-    ranks : numeric
-        Number of ranks p. [-]
-    all_reduce : numeric
-        1 for an all-reduce. [-]
-    exchange : numeric
-        1 for all-gather, reduce-scatter and all-to-all. [-]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [-]
-
-    Notes
-    -----
-    Algorithm bandwidth is the full buffer over time: the gathered output, the whole input of a reduce-scatter, the send
-    buffer of a rank of an all-to-all.
-
-    References
-    ----------
-    .. [1] nccl-tests, performance. https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md
-    """
-    share = (ranks - 1.0) / ranks
-    return np.where(np.asarray(all_reduce) > 0, 2.0 * share, np.where(np.asarray(exchange) > 0, share, 1.0))

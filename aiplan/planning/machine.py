@@ -53,6 +53,8 @@ class Machine(NamedTuple):
     network_latency: float
     reduces_in_node: bool
     reduces_in_fabric: bool
+    ports: int = 0
+    """Network ports of a node. [-]"""
     assumptions: tuple[Assumption, ...] = ()
 
     @property
@@ -121,6 +123,7 @@ def machine_of_node(wanted: Wanted, catalog: Catalog, diagnostics: Diagnostics) 
         network_latency=_network_latency(network[0]) if network else 0.0,
         reduces_in_node=_reduces(node, catalog, diagnostics),
         reduces_in_fabric=wanted.sharp,
+        ports=ports,
         assumptions=tuple(notes),
     )
 
@@ -166,6 +169,7 @@ def machine_of_scenario(
         network_latency=max(0.0, value("network_latency") - NCCL_NETWORK_STEP) if network else 0.0,
         reduces_in_node=_reduces(scenario.node, catalog, diagnostics),
         reduces_in_fabric=sharp,
+        ports=int(value("network_ports")) if network else 0,
         assumptions=tuple(notes),
     )
 

@@ -76,6 +76,7 @@ def result_schema() -> dict[str, Any]:
             _document("calibrate-log", _log_inputs(), _logs()),
             _document("nccl-env", _inputs(values=False), _nccl_env()),
             _document("collective", _collective_inputs(), _collective()),
+            _document("collective-measured", _measured_inputs(), _measured_collective()),
         ],
         "definitions": {
             "explanation": _explanation(),
@@ -340,6 +341,36 @@ def _collective() -> dict[str, Any]:
             "rows": _list(_closed(row)),
             "crossovers": _list(_closed({"size_bytes": COUNT} | named)),
             "left_out": _list(_closed({"algorithm": TEXT, "reason": TEXT})),
+            "cautions": TEXTS,
+        }
+    )
+
+
+def _measured_inputs() -> dict[str, Any]:
+    texts = dict.fromkeys(("operation", "node", "nccl_version", "log"), TEXT)
+    counts = dict.fromkeys(("nodes", "ranks", "line"), COUNT)
+    return _closed(texts | counts | {"network": _or_none(TEXT), "log_ranks": _or_none(COUNT)})
+
+
+def _measured_collective() -> dict[str, Any]:
+    part = {"enum": ["small", "middle", "large"]}
+    rates = dict.fromkeys(("predicted_busbw_bytes_per_s", "measured_busbw_bytes_per_s"), UNKNOWN)
+    numbers = dict.fromkeys(("predicted_time_s", "measured_time_s", "ratio", "band"), NUMBER)
+    named = {
+        "part": part,
+        "algorithm": TEXT,
+        "protocol": TEXT,
+        "verdict": {"enum": ["as predicted", "slower", "faster"]},
+    }
+    shortfall = {"part": part, "sizes_bytes": _list(COUNT), "worst_ratio": NUMBER}
+    return _closed(
+        {
+            "normal": {"type": "boolean"},
+            "rows": _list(_closed({"size_bytes": COUNT} | named | numbers | rates)),
+            "shortfalls": _list(_closed(shortfall)),
+            "as_if_ports": _or_none(COUNT),
+            "causes": _list(_closed(dict.fromkeys(("what", "look", "source"), TEXT))),
+            "remarks": TEXTS,
             "cautions": TEXTS,
         }
     )
