@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog.records import Accelerator, Entry, Network, Node, Switch
+from aiplan.core.lines import payload_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from aiplan.catalog.records import LinkUse
     from aiplan.declare import Diagnostics
 
+ROCE_FRAME, ROCE_OVERHEAD = 4096, 82
 _WITHOUT_SPARSITY = frozenset({"fp64", "fp64_tensor", "fp32"})
 
 
@@ -78,6 +80,9 @@ def _of_links(name: str, use: LinkUse, catalog: Catalog, diagnostics: Diagnostic
 
 
 def _of_network(entry: Network) -> Iterator[Derived]:
+    if entry.kind == "roce" and "v1" not in entry.name:
+        share = float(payload_share(ROCE_FRAME, ROCE_OVERHEAD))
+        yield Derived("payload", "payload of a frame", share, "fraction", f"{ROCE_FRAME:,} B frames, RoCE v2")
     if entry.achieved is not None:
         share = entry.achieved.bandwidth_one_way / entry.bandwidth_one_way
         yield Derived("efficiency", "share of the rate", share, "fraction", "achieved over rate")
