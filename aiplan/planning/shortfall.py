@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.planning.collective_band import FROM
+from aiplan.planning.collective_band import FROM, WELL_RUN, band
 from aiplan.planning.measured import points
 from aiplan.planning.shortfall_causes import causes_of
 
@@ -53,9 +53,14 @@ class Verdict(NamedTuple):
         return np.asarray(self.measured / self.predicted.choice.time)
 
     @property
+    def band(self) -> Array:
+        """For every size, how far off a well-run system may be, as a share of the shorter time."""
+        return band(self.predicted.operation, self.predicted.machine, self.predicted.sizes, WELL_RUN)
+
+    @property
     def words(self) -> list[str]:
         """For every size, how the measured time compares with the band of the prediction."""
-        return [_word(float(ratio), float(band)) for ratio, band in zip(self.ratio, self.predicted.band, strict=True)]
+        return [_word(float(ratio), float(share)) for ratio, share in zip(self.ratio, self.band, strict=True)]
 
     @property
     def causes(self) -> tuple[Cause, ...]:
@@ -68,10 +73,10 @@ class Verdict(NamedTuple):
         return not self.shortfalls
 
 
-def _word(ratio: float, band: float) -> str:
-    if ratio > 1.0 + band:
+def _word(ratio: float, share: float) -> str:
+    if ratio > 1.0 + share:
         return SLOWER
-    return FASTER if ratio < 1.0 / (1.0 + band) else AS_PREDICTED
+    return FASTER if ratio < 1.0 / (1.0 + share) else AS_PREDICTED
 
 
 def choose_table(tables: Iterable[Table], operation: str, log: str, diagnostics: Diagnostics) -> Table | None:

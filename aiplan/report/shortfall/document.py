@@ -63,7 +63,7 @@ def document(answer: Verdict) -> str:
 def rows(answer: Verdict) -> Iterator[tuple[Cell, ...]]:
     """Yield a record for every size."""
     predicted = answer.predicted
-    choice, words, ratio = predicted.choice, answer.words, answer.ratio
+    choice, words, ratio, band = predicted.choice, answer.words, answer.ratio, answer.band
     expected, measured = predicted.busbw(choice.time), predicted.busbw(answer.measured)
     for at, size in enumerate(predicted.sizes):
         yield (
@@ -76,6 +76,6 @@ def rows(answer: Verdict) -> Iterator[tuple[Cell, ...]]:
             float(expected[at]),
             float(measured[at]),
             float(ratio[at]),
-            float(predicted.band[at]),
+            float(band[at]),
             words[at],
         )
