@@ -405,3 +405,94 @@ def rail_aligned_all_to_all(machine, data):
             size,
         )
     return [np.concatenate([held[rank][source, rank] for source in range(ranks)]) for rank in range(ranks)]
+
+
+def pairwise_reduce_scatter(machine, data):
+    """Every rank sends each other rank its part, one after the other; who receives adds up."""
+    ranks, cut = machine.ranks, pieces(data[0].size, machine.ranks)
+    own = [data[rank][cut[rank]].copy() for rank in range(ranks)]
+    for shift in range(1, ranks):
+        pairs = [(rank, (rank + shift) % ranks) for rank in range(ranks)]
+        for _, other, got in machine.step([(one, other, data[one][cut[other]]) for one, other in pairs]):
+            own[other] = own[other] + got
+    return own
+
+
+def chain_reduce(machine, data, chunks):
+    """The last rank sends first; each adds its own and passes it on, chunk by chunk."""
+    cut = pieces(data[0].size, chunks)
+    has = [[0.0] * chunks for _ in range(machine.ranks)]
+    for rank in range(machine.ranks - 1, 0, -1):
+        for chunk in range(chunks):
+            part = data[rank][cut[chunk]]
+            has[rank - 1][chunk] = machine.post(rank, rank - 1, part.size, has[rank][chunk])
+            data[rank - 1][cut[chunk]] = data[rank - 1][cut[chunk]] + part
+    machine.at = [max(row) for row in has]
+    return data
+
+
+def scatter_broadcast(machine, data):
+    """The root gives away half of what it holds, the half to come next time; then a ring gathers all."""
+    ranks, cut = machine.ranks, pieces(data[0].size, machine.ranks)
+    out = [np.full_like(part, -1) for part in data]
+    out[0] = data[0].copy()
+    spans, distance = {0: ranks}, 1 << max(0, (ranks - 1).bit_length() - 1)
+    while distance:
+        moves = [(rank, rank + distance) for rank, span in spans.items() if span > distance]
+        sent = [(one, other, out[one][cut[other].start : cut[one + spans[one] - 1].stop]) for one, other in moves]
+        for one, other, got in machine.step(sent):
+            out[other][cut[other].start :][: got.size] = got
+            spans[one], spans[other] = distance, spans[one] - distance
+        distance //= 2
+    machine.at = [machine.time] * ranks
+    for rank in range(1, ranks):
+        keep = out[rank][cut[rank]].copy()
+        out[rank][:] = -1
+        out[rank][cut[rank]] = keep
+    return ring_all_gather(machine, out)
+
+
+def _aggregated(ranks):
+    """Rounds of parallel aggregated trees, the farthest first: distance, and offsets of the blocks that move."""
+    held, distance = {0}, 1 << max(0, (ranks - 1).bit_length() - 1)
+    while distance and ranks > 1:
+        new = {(offset + distance) % ranks for offset in held} - held
+        yield distance, sorted((offset - distance) % ranks for offset in new)
+        held |= new
+        distance //= 2
+
+
+def pat_all_gather(machine, data):
+    """Each rank has its own block; one round a distance, each block moves once to each rank that lacks it."""
+    ranks, cut = machine.ranks, pieces(data[0].size, machine.ranks)
+    for distance, offsets in _aggregated(ranks):
+        blocks = {rank: [cut[(rank - offset) % ranks] for offset in offsets] for rank in range(ranks)}
+        sent = [
+            (rank, (rank + distance) % ranks, np.concatenate([data[rank][block] for block in blocks[rank]]))
+            for rank in range(ranks)
+        ]
+        for one, other, got in machine.step(sent):
+            at = 0
+            for block in blocks[one]:
+                width = block.stop - block.start
+                data[other][block] = got[at : at + width]
+                at += width
+    return data
+
+
+def pat_reduce_scatter(machine, data):
+    """The same rounds backwards: partial sums go back the way that blocks came."""
+    ranks, cut = machine.ranks, pieces(data[0].size, machine.ranks)
+    for distance, offsets in reversed(list(_aggregated(ranks))):
+        blocks = {rank: [cut[(rank - distance - offset) % ranks] for offset in offsets] for rank in range(ranks)}
+        sent = [
+            (rank, (rank - distance) % ranks, np.concatenate([data[rank][block] for block in blocks[rank]]))
+            for rank in range(ranks)
+        ]
+        for one, other, got in machine.step(sent):
+            at = 0
+            for block in blocks[one]:
+                width = block.stop - block.start
+                data[other][block] = data[other][block] + got[at : at + width]
+                at += width
+    return [data[rank][cut[rank]] for rank in range(ranks)]

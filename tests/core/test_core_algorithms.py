@@ -157,6 +157,57 @@ def test_halving_and_doubling(local, nodes):
     assert gathering.time == pytest.approx(float(gathers.doubling_all_gather(8 * ranks, ranks, net)))
 
 
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("name", ["pairwise", "pat"])
+def test_reduce_scatters(name, ranks):
+    algorithm, form = {
+        "pairwise": (played.pairwise_reduce_scatter, gathers.pairwise_reduce_scatter),
+        "pat": (played.pat_reduce_scatter, gathers.pat_reduce_scatter),
+    }[name]
+    size = 5 * ranks
+    machine, want = played.Machine(ranks, FLAT), sum(played.inputs(ranks, size))
+    own = algorithm(machine, played.inputs(ranks, size))
+    assert np.array_equal(np.concatenate(own), want)
+    assert machine.time == pytest.approx(float(form(size, ranks, FLAT)))
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_parallel_aggregated_trees(ranks):
+    size, whole = 5 * ranks, np.arange(5 * ranks)
+    data = [np.full(size, -1) for _ in range(ranks)]
+    for rank in range(ranks):
+        data[rank][5 * rank :][:5] = whole[5 * rank :][:5]
+    machine = played.Machine(ranks, FLAT)
+    assert all(np.array_equal(part, whole) for part in played.pat_all_gather(machine, data))
+    assert machine.time == pytest.approx(float(gathers.pat_all_gather(size, ranks, FLAT)))
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_scatter_and_gather_broadcast(ranks):
+    """The scatter halves what is left: exact for powers of two; else the first half is the larger one."""
+    size = 6 * ranks
+    machine, data = played.Machine(ranks, FLAT), played.inputs(ranks, size)
+    want = data[0].copy()
+    assert all(np.array_equal(part, want) for part in played.scatter_broadcast(machine, data))
+    closed = float(broadcasts.scatter_broadcast(size, ranks, FLAT))
+    if ranks & (ranks - 1) == 0:
+        assert machine.time == pytest.approx(closed)
+    else:
+        assert 0.8 * closed <= machine.time <= closed * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5, 8, 17, 64])
+@pytest.mark.parametrize("size", [12, 600])
+def test_chain_reduce_with_the_best_chunks(ranks, size):
+    closed, want = float(broadcasts.chain_reduce(size, ranks, FLAT)), sum(played.inputs(ranks, size))
+    times = []
+    for chunks in range(1, min(size, 120) + 1):
+        machine = played.Machine(ranks, FLAT)
+        assert np.array_equal(played.chain_reduce(machine, played.inputs(ranks, size), chunks)[0], want)
+        times.append(machine.time)
+    assert closed * (1 - 1e-12) <= min(times) <= 1.06 * closed
+
+
 def test_a_simulation_that_loses_data_is_noticed():
     def broken(machine, data):
         played.ring_all_reduce(machine, data)
