@@ -85,7 +85,9 @@ def check(given: dict[str, str | int]) -> Iterator[Fault]:
 
 def lint(given: dict[str, str | int], cluster: System, tree: Node) -> Iterator[Caution]:
     """Yield every variable that is unknown, has no value it takes, or contradicts the cluster."""
-    names = _names(tree) if given else {}
+    if not given:  # most scenarios: the catalog of variables is not even read
+        return
+    names = _names(tree)
     sound = {}
     for name, value in ((name, str(value).strip()) for name, value in given.items()):
         unknown = _unknown(name)
