@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from aiplan.core import curves
+from aiplan.planning import rates
 from aiplan.units import quantity
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ LONG = 16.0 * 2**20
 """Size from which on a bandwidth can be called a plateau. [B]"""
 FASTEST = 4e12
 """More than any accelerator sends one way, for tables that are held against no link. [B/s]"""
-USUAL_SHARE = 0.92
-"""Share of a rate that long messages reach where the catalog has no measured figure."""
 
 
 class Flag(NamedTuple):
@@ -59,14 +58,12 @@ def link_limits(ident: str, link: Link) -> Limits:
     if link.bandwidth_one_way is None:
         return Limits(link=ident)
     count = link.links_per_device or 1
-    usual = link.achieved.bandwidth_one_way if link.achieved else USUAL_SHARE * link.bandwidth_one_way
-    return Limits(link=ident, link_rate=count * link.bandwidth_one_way, link_usual=count * usual)
+    return Limits(link=ident, link_rate=count * link.bandwidth_one_way, link_usual=count * rates.link_rate(link))
 
 
 def with_network(limits: Limits, ident: str, network: Network, ports: int) -> Limits:
     """Return limits with what the ports of a node allow it."""
-    rate = network.bandwidth_one_way
-    usual = network.achieved.bandwidth_one_way if network.achieved else rate * (network.efficiency or USUAL_SHARE)
+    rate, usual = network.bandwidth_one_way, rates.port_rate(network)
     return limits._replace(network=ident, ports=ports, port_rate=rate, port_usual=usual)
 
 
@@ -149,15 +146,15 @@ def _breaks(sizes: Array, times: Array) -> Iterator[Flag]:
     """Find messages with much less bandwidth than smaller ones."""
     if len(times) == 0:
         return
-    rates = curves.algorithm_bandwidth(sizes, times)
-    highest = np.maximum.accumulate(rates)
-    worst = int(np.argmin(rates / highest))
-    if rates[worst] < FALL * highest[worst]:
-        before = int(np.argmax(rates[: worst + 1]))
+    algbw = curves.algorithm_bandwidth(sizes, times)
+    highest = np.maximum.accumulate(algbw)
+    worst = int(np.argmin(algbw / highest))
+    if algbw[worst] < FALL * highest[worst]:
+        before = int(np.argmax(algbw[: worst + 1]))
         yield Flag(
             "unhealthy",
-            f"bandwidth breaks in: algbw {quantity(float(rates[before]), 'B/s')} at {_size(sizes[before])}, "
-            f"{quantity(float(rates[worst]), 'B/s')} at {_size(sizes[worst])}",
+            f"bandwidth breaks in: algbw {quantity(float(algbw[before]), 'B/s')} at {_size(sizes[before])}, "
+            f"{quantity(float(algbw[worst]), 'B/s')} at {_size(sizes[worst])}",
         )
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.core.nccl_tables import NETWORK_SHARE
 from aiplan.core.topology import ports_per_rank
 from aiplan.declare import Diagnostics, Mark
-from aiplan.scenario.resolve import LINK_FRACTION, NETWORK_FRACTION, TCP_LATENCY
+from aiplan.planning.rates import link_rate, port_rate
+from aiplan.scenario.resolve import NETWORK_FRACTION, TCP_LATENCY
 
 if TYPE_CHECKING:
     from aiplan.catalog.load import Catalog
@@ -116,7 +117,7 @@ def machine_of_node(wanted: Wanted, catalog: Catalog, diagnostics: Diagnostics) 
         local_ranks=local,
         generation=_generation(device[0]),
         link=link[0].kind,
-        link_bandwidth=_link_bandwidth(link[0], link[1]),
+        link_bandwidth=link[1] * link_rate(link[0]),
         port_bandwidth=_port_bandwidth(network[0], ports, node.accelerators) if network else 0.0,
         network=node.nics[0].network if node.nics else None,
         network_kind=network[0].kind if network else "",
@@ -192,15 +193,10 @@ def _link(node: Node, device: Accelerator, catalog: Catalog, diagnostics: Diagno
     return found[0], min(node.scale_up.links or use.count, use.count)
 
 
-def _link_bandwidth(link: Link, count: int) -> float:
-    rate = link.bandwidth_one_way or 0.0
-    return count * (link.achieved.bandwidth_one_way if link.achieved else LINK_FRACTION * rate)
-
-
 def _port_bandwidth(network: Network, ports: int, accelerators: int) -> float:
     rate = network.bandwidth_one_way
-    share = network.achieved.bandwidth_one_way / rate if network.achieved else network.efficiency or NETWORK_FRACTION
-    return float(ports_per_rank(ports, rate, min(share, NETWORK_SHARE), accelerators, 1.0))
+    share = min(port_rate(network) / rate, NETWORK_SHARE)
+    return float(ports_per_rank(ports, rate, share, accelerators, 1.0))
 
 
 def _network_latency(network: Network) -> float:

@@ -36,6 +36,11 @@ class Shortfall(NamedTuple):
     worst: float
     """Measured over predicted time, at its worst."""
 
+    @property
+    def share(self) -> float:
+        """Measured over predicted bandwidth, at its worst."""
+        return 1.0 / self.worst
+
 
 class Verdict(NamedTuple):
     """A table of a log beside the prediction for the same sizes."""
@@ -99,8 +104,7 @@ def choose_table(tables: Iterable[Table], operation: str, log: str, diagnostics:
 
 def named(table: Table) -> str:
     """Return the operation of a table as `aiplan collective` calls it."""
-    name = table.operation.replace("_", "-")
-    return {"sendrecv": "send-recv"}.get(name, name)
+    return table.operation.replace("_", "-")
 
 
 def sizes_of(table: Table) -> tuple[int, ...]:

@@ -71,7 +71,7 @@ def shortfalls(answer: Verdict) -> list[tuple[str, str]]:
 def _much(one: Shortfall) -> str:
     first, last = size(one.sizes[0]), size(one.sizes[-1])
     where = first if first == last else f"{first} to {last}"
-    return f"{where}: up to {one.worst:.3g} times the predicted time, {percent(1.0 / one.worst)} of the bandwidth"
+    return f"{where}: up to {one.worst:.3g} times the predicted time, {percent(one.share)} of the bandwidth"
 
 
 def causes(answer: Verdict) -> list[tuple[str, str, str]]:
