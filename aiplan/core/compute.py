@@ -96,8 +96,8 @@ def alignment_factor(columns: Numeric, inner: Numeric, element_bytes: Numeric) -
     .. [1] NVIDIA, "Matrix Multiplication Background User's Guide", section 2.1.
        https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html
     """
-    widths = np.stack(np.broadcast_arrays(columns * element_bytes, inner * element_bytes))
-    return np.where(np.all(np.mod(widths, 16.0) == 0.0, axis=0), 1.0, 0.05)
+    aligned = (np.mod(columns * element_bytes, 16.0) == 0.0) & (np.mod(inner * element_bytes, 16.0) == 0.0)
+    return np.where(aligned, 1.0, 0.05)
 
 
 @closed_form

@@ -57,7 +57,7 @@ def coded(values: Inputs, count: Array, share: Array, ranks: Array) -> Coded:
 
 
 def coding_time(values: Inputs, count: Array, codes: Coded, rounds: Array) -> Array:
-    """Time to encode and decode the gradients of a step; each (plans, 1)."""
+    """Time to encode and decode the gradients of a step; each (1, plans)."""
     how, cluster = values.communication, values.cluster
     rate = compute.achieved(cluster.memory_bandwidth, cluster.memory_fraction)
     traffic = compression.coding_traffic(count, values.workload.gradient_bytes, how.passes, codes.sent, codes.received)
@@ -71,7 +71,7 @@ def coding_time(values: Inputs, count: Array, codes: Coded, rounds: Array) -> Ar
 
 
 def coding_memory(values: Inputs, holds: Held, dense_ranks: Array) -> Array:
-    """Bytes of error feedback and codes, each (plans, stages); 0 without compression."""
+    """Bytes of error feedback and codes, each (stages, plans); 0 without compression."""
     how, share = values.communication, shares(values)
     dense = coded(values, holds.dense, share.dense, dense_ranks)
     expert = coded(values, holds.experts, share.expert, holds.expert_shards)

@@ -14,7 +14,7 @@ CONVENTIONS = ("megatron", "full", "6nd", "hardware")
 
 
 class Parameters(NamedTuple):
-    """Parameters by where they are held, each (plans, 1): whole network, before any sharding."""
+    """Parameters by where they are held, each (1, plans): whole network, before any sharding."""
 
     attention: Array
     dense_mlp: Array

@@ -37,7 +37,7 @@ class Exchange(NamedTuple):
 
 
 def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, busy: Pass) -> dict[str, Array]:
-    """Time what is exposed of it; each (plans, 1).
+    """Time what is exposed of it; each (1, plans).
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ def evaluate(values: Inputs) -> dict[str, Array]:
     Returns
     -------
     dict
-        Dotted name to array of shape (plans, 1), SI units. Parents of the tree are the sums of their children.
+        Dotted name to array of shape (1, plans), SI units. Parents of the tree are the sums of their children.
         Unknown is NaN.
     """
     holds = held(values)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Held(NamedTuple):
-    """Parameters that one rank of every stage holds or updates, each (plans, stages)."""
+    """Parameters that one rank of every stage holds or updates, each (stages, plans)."""
 
     dense: Array
     experts: Array
@@ -69,16 +69,16 @@ def _dense_parameters(values: Inputs, count: Parameters) -> Array:
 
 
 def memory_terms(values: Inputs, holds: Held) -> tuple[dict[str, Array], StageIndex]:
-    """Bytes by kind on the fullest stage, each (plans, 1), and the column of that stage."""
+    """Bytes by kind on the fullest stage, each (1, plans), and the row of that stage."""
     per_stage, needed = _per_stage(values, holds)
     fullest = compose.busiest(needed, values.stages.copies)
     return {name: compose.at_stage(part, fullest) for name, part in per_stage.items()}, fullest
 
 
 def first_stage_terms(values: Inputs) -> dict[str, Array]:
-    """Bytes by kind on the first stage, each (plans, 1)."""
+    """Bytes by kind on the first stage, each (1, plans)."""
     per_stage, _ = _per_stage(values, held(values))
-    return {name: part[:, :1] for name, part in per_stage.items()}
+    return {name: part[..., :1, :] for name, part in per_stage.items()}
 
 
 def _per_stage(values: Inputs, holds: Held) -> tuple[dict[str, Array], Array]:

@@ -1,6 +1,8 @@
-"""The numbers an estimate is made from, as columns: one row a plan.
+"""The numbers an estimate is made from: arrays whose last axis is the plans.
 
-Every field is a float64 array of shape (plans, 1), in SI units; a flag is 0 or 1. The dotted name of a field
+Every field is a float64 array of shape (1, plans), in SI units; a flag is 0 or 1. The axis before the plans is that of
+the stages of a pipeline. Axes before that one are options that are crossed with all plans: a field has length 1 along
+those that it does not depend on, and so has every term that is made from such fields alone. The dotted name of a field
 (`plan.tensor`) is the name under which a scenario resolves the value and an explanation shows it.
 """
 
@@ -194,7 +196,7 @@ class CommunicationInputs(_Named):
 
 
 class StageInputs(_Named):
-    """Pipeline stages that differ: shape (plans, stages)."""
+    """Pipeline stages that differ: shape (stages, plans)."""
 
     index: Array
     dense_layers: Array
@@ -245,7 +247,7 @@ def inputs(rows: Sequence[Mapping[str, float]], stages: Sequence[Mapping[str, Se
     groups = {
         group: record(
             **{
-                name: np.array([[row[f"{group}.{name}"]] for row in rows], dtype=float)
+                name: np.array([[row[f"{group}.{name}"] for row in rows]], dtype=float)
                 for name in get_annotations(record)
             }
         )
@@ -253,7 +255,7 @@ def inputs(rows: Sequence[Mapping[str, float]], stages: Sequence[Mapping[str, Se
     }
     width = max(len(table["copies"]) for table in stages)
     stage_columns = {
-        name: np.array([[*table[name], *[0.0] * (width - len(table[name]))] for table in stages], dtype=float)
+        name: np.array([[*table[name], *[0.0] * (width - len(table[name]))] for table in stages], dtype=float).T.copy()
         for name in STAGE_NAMES
     }
     return Inputs(stages=StageInputs(**stage_columns), **groups)

@@ -39,7 +39,7 @@ NOTHING = Pass(0.0, 0.0)
 
 
 class Layer(NamedTuple):
-    """One layer's parts, each (plans, 1)."""
+    """One layer's parts, each (1, plans)."""
 
     projections: Pass
     core: Pass

@@ -368,4 +368,4 @@ def _measured_at_first(scenario: Scenario) -> bool:
 
 
 def _column(terms: dict[str, Array], index: int) -> dict[str, float]:
-    return {name: float(array[index if array.shape[0] > 1 else 0, 0]) for name, array in terms.items()}
+    return {name: float(array[0, index if array.shape[1] > 1 else 0]) for name, array in terms.items()}

@@ -95,7 +95,7 @@ def fastest(
     if not tried:
         return None
     terms = _evaluated(tried, tree, place, catalog, scenario, settings)
-    step = np.where(terms["memory"] <= terms["memory.capacity"], terms["step"], np.inf)[:, 0]
+    step = np.where(terms["memory"] <= terms["memory.capacity"], terms["step"], np.inf)[0]
     best = int(np.argmin(step))
     return planned(tree, place, catalog, tried[best], settings) if np.isfinite(step[best]) else None
 

@@ -29,7 +29,7 @@ FUNCTIONS = {
 SECTIONS = ["Parameters", "Returns", "Raises", "Notes", "Examples", "References"]
 GENERIC = {"compose"}
 """Modules whose functions put terms of any unit together: their parameters may leave the unit out."""
-SPECIAL = {"values": np.array([[2.0, 3.0, 5.0]]), "stage": np.array([[1]]), "net": Net(2.0, 1.0, 1.0)}
+SPECIAL = {"values": np.array([[2.0], [3.0], [5.0]]), "stage": np.array([[1]]), "net": Net(2.0, 1.0, 1.0)}
 """Arguments that must be arrays, or a record of them."""
 
 

@@ -140,7 +140,7 @@ def test_less_density_is_never_slower_nor_larger(one, other, method):
 def test_methods_in_one_batch_are_what_they_are_alone():
     texts = [f"communication.compression={text}" for text in EXAMPLES]
     scenarios = [load_source(Source(DENSE), CATALOG, assignments([text])).scenario for text in texts]
-    together = evaluate(columns(scenarios))["step"][:, 0]
+    together = evaluate(columns(scenarios))["step"][0]
     assert [float(step) for step in together] == [estimate([one])[0]["step"] for one in scenarios]
 
 

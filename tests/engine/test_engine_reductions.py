@@ -14,7 +14,7 @@ GIB = 2.0**30
 
 
 def column(*values):
-    return np.array(values, dtype=float)[:, None]
+    return np.array(values, dtype=float)[None, :]
 
 
 def net(contention=1.0, below=256.0):
@@ -72,7 +72,7 @@ def test_a_narrow_tier_slows_what_crosses_it(name):
 def test_a_batch_of_plans_gives_what_each_plan_gives():
     count = len(ALL_REDUCES)
     together = reductions.all_reduce(net(), Group(column(*[64.0] * count), 1.0, column(*range(count))), column(GIB))
-    assert together[:, 0].tolist() == [time(name) for name in ALL_REDUCES]
+    assert together[0].tolist() == [time(name) for name in ALL_REDUCES]
 
 
 def test_no_algorithm_beats_the_bound_of_links_and_ports():
