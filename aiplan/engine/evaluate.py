@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aiplan.core import compose, cost, energy, training
+from aiplan.core import buffers, compose, cost, energy, training
 from aiplan.engine.counts import CONVENTIONS, flops_per_token, parameters
 from aiplan.engine.footprint import held, memory_terms
 from aiplan.engine.step import step_terms
@@ -24,16 +24,24 @@ def evaluate(values: Inputs) -> dict[str, Array]:
         Dotted name to array of shape (1, plans), SI units. Parents of the tree are the sums of their children.
         Unknown is NaN.
     """
+    terms = step_and_memory(values)
+    return terms | run_terms(values, terms["step"])
+
+
+def step_and_memory(values: Inputs) -> dict[str, Array]:
+    """Return the tree of a batch alone: what a search compares plans by."""
     holds = held(values)
     terms = step_terms(values, holds)
     memory, fullest = memory_terms(values, holds)
     terms = add_up(terms | memory)
     terms["memory.stage"] = compose.at_stage(values.stages.index, fullest)
     terms["memory.capacity"] = values.cluster.memory_capacity
-    return terms | _run(values, terms["step"])
+    terms["memory.needed"] = buffers.bytes_beyond(terms["memory"], terms["memory.cached"])
+    return terms
 
 
-def _run(values: Inputs, step_time: Array) -> dict[str, Array]:
+def run_terms(values: Inputs, step_time: Array) -> dict[str, Array]:
+    """Return what follows from the time of a step: rate, duration, cost, energy, operations and utilisation."""
     work, cluster = values.workload, values.cluster
     count = parameters(values.model)
     rate = training.tokens_per_second(work.global_batch, work.sequence, step_time, cluster.accelerators)

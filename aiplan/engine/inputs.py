@@ -242,20 +242,27 @@ def inputs(rows: Sequence[Mapping[str, float]], stages: Sequence[Mapping[str, Se
     rows : sequence of mapping
         One mapping of dotted name to SI number per plan; unknown numbers are NaN.
     stages : sequence of mapping
-        One mapping of stage field to values per plan; shorter pipelines are filled up with stages of zero copies.
+        One mapping of stage field to values per plan.
     """
+    columns = {name: np.array([[row[name] for row in rows]], dtype=float) for name in SCALAR_NAMES}
+    return assembled(columns, stage_inputs(stages))
+
+
+def stage_inputs(stages: Sequence[Mapping[str, Sequence[float]]]) -> StageInputs:
+    """Stack the stages of several pipelines; shorter ones are filled up with stages of zero copies."""
+    width = max(len(table["copies"]) for table in stages)
+    return StageInputs(
+        **{
+            name: np.array([[*table[name], *[0.0] * (width - len(table[name]))] for table in stages], float).T.copy()
+            for name in STAGE_NAMES
+        }
+    )
+
+
+def assembled(columns: Mapping[str, Array], stages: StageInputs) -> Inputs:
+    """Return inputs from columns by dotted name; those that no group knows are left out."""
     groups = {
-        group: record(
-            **{
-                name: np.array([[row[f"{group}.{name}"] for row in rows]], dtype=float)
-                for name in get_annotations(record)
-            }
-        )
+        group: record(**{name: columns[f"{group}.{name}"] for name in get_annotations(record)})
         for group, record in SCALAR_GROUPS.items()
     }
-    width = max(len(table["copies"]) for table in stages)
-    stage_columns = {
-        name: np.array([[*table[name], *[0.0] * (width - len(table[name]))] for table in stages], dtype=float).T.copy()
-        for name in STAGE_NAMES
-    }
-    return Inputs(stages=StageInputs(**stage_columns), **groups)
+    return Inputs(stages=stages, **groups)

@@ -192,7 +192,7 @@ class Estimate:
     @property
     def needed_memory(self) -> float:
         """Memory of the fullest stage without what an allocator gives back when it must."""
-        return self.terms["memory"] - self.terms["memory.cached"]
+        return self.terms["memory.needed"]
 
     def measured_memory(self) -> float:
         """Return the memory that the published run's figure counts, at the stage where it was measured."""

@@ -12,10 +12,10 @@ from aiplan.engine.counts import parameters
 from aiplan.engine.evaluate import evaluate
 from aiplan.engine.inputs import inputs
 from aiplan.planning.estimate import columns
+from aiplan.scenario.layout_rules import splits_sequence
 from aiplan.scenario.legality import check_plan, stage_layers
 from aiplan.scenario.load import resolve_tree, stages_of
 from aiplan.scenario.records import Plan
-from aiplan.scenario.resolve_plan import splits_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

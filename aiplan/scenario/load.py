@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
-from aiplan.declare import Diagnostics, Mapping, Origins, build, set_value
+from aiplan.declare import Diagnostics, Mapping, Origin, Origins, build, set_value
 from aiplan.scenario import cautions, communication, environment, legality
 from aiplan.scenario.files import (
     LIBRARY,
@@ -20,8 +20,8 @@ from aiplan.scenario.files import (
     scalar_at,
 )
 from aiplan.scenario.model import Model
-from aiplan.scenario.records import NOT_MODELLED_YET, SCHEMA_VERSION, ScenarioFile
-from aiplan.scenario.resolve import Parts, resolve
+from aiplan.scenario.records import NOT_MODELLED_YET, SCHEMA_VERSION, Plan, ScenarioFile
+from aiplan.scenario.resolve import Parts, resolve, resolve_layout
 from aiplan.scenario.software import Software
 from aiplan.scenario.stages import stage_table
 
@@ -52,17 +52,38 @@ class Scenario(NamedTuple):
 
     name: str
     source: str
-    file: ScenarioFile
-    model: Model
-    node: NodeEntry
-    accelerator: Accelerator
-    software: Software
+    parts: Parts
     values: dict[str, Value]
     stages: dict[str, list[float]]
     data: int
     system: environment.System
     cautions: tuple[Caution, ...] = ()
     settings: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> ScenarioFile:
+        """The file as it was read, settings put in."""
+        return self.parts.file
+
+    @property
+    def model(self) -> Model:
+        """Shape of the network."""
+        return self.parts.model
+
+    @property
+    def node(self) -> NodeEntry:
+        """Kind of the nodes."""
+        return self.parts.node
+
+    @property
+    def accelerator(self) -> Accelerator:
+        """Kind of the accelerators."""
+        return self.parts.accelerator
+
+    @property
+    def software(self) -> Software:
+        """Preset of the framework."""
+        return self.parts.software
 
     @property
     def accelerators(self) -> int:
@@ -150,17 +171,40 @@ def _checked(
     return Scenario(
         name=file.name or place.path.stem,
         source=place.name,
-        file=file,
-        model=parts.model,
-        node=parts.node,
-        accelerator=parts.accelerator,
-        software=parts.software,
+        parts=parts,
         values=values,
         stages=stages_of(parts.model, split),
         data=int(values["plan.data"].number),
         cautions=told,
         system=system,
         settings=settings,
+    )
+
+
+def with_plan(scenario: Scenario, plan: Plan, how: str) -> Scenario:
+    """Return a scenario with a legal plan in place of its own.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario, resolved.
+    plan : Plan
+        The plan; that it is legal is not checked.
+    how : str
+        How the plan came about, which is what its values say of their origin.
+    """
+    origins = {path: origin for path, origin in scenario.parts.origins.items() if not path.startswith("plan.")}
+    fields = {f"plan.{name}": Origin("derived", "", how) for name, value in vars(plan).items() if value is not None}
+    file = ScenarioFile(**(vars(scenario.file) | {"plan": plan}))
+    parts = scenario.parts._replace(file=file, origins=origins | fields)
+    values = scenario.values | resolve_layout(parts)
+    split = legality.stage_layers(parts.model, plan) or ()
+    return scenario._replace(
+        parts=parts,
+        values=values,
+        stages=stages_of(parts.model, split),
+        data=int(values["plan.data"].number),
+        system=environment.system(parts),
     )
 
 
