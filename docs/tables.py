@@ -21,7 +21,8 @@ from aiplan import units
 from aiplan.catalog import nccl
 from aiplan.cli.main import main as aiplan
 from aiplan.core.compression import METHODS
-from aiplan.declare import Diagnostics, parse_variation, read, render, rows
+from aiplan.declare import Diagnostics, parse_variation, read, render
+from aiplan.declare.docs import rows
 from aiplan.planning import estimate as planning
 from aiplan.planning.calibration import counted
 from aiplan.planning.run_files import measured_runs

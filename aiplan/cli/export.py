@@ -54,8 +54,9 @@ def nccl_env(
     from aiplan.cli.session import source_of
     from aiplan.planning.nccl_environment import nccl_environment
     from aiplan.planning.variants import assignments
-    from aiplan.report.nccl_env import render
+    from aiplan.report.nccl_env import render_kubernetes, render_shell
 
     loaded = session.load(source_of(scenario), session.catalog(), assignments(settings or ()))
     answer = nccl_environment(loaded)
-    session.emit(lambda _: render(answer, session.form, syntax))
+    report = render_kubernetes if syntax == Syntax.KUBERNETES else render_shell
+    session.emit(lambda look: report(answer, session.form, look))

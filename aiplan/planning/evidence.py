@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from aiplan.catalog.folders import data_folder
-from aiplan.planning.intervals import Interval, Like, Residuals, generation, interval, residuals, scale_of
+from aiplan.planning.intervals import Interval, Like, Residuals, columns, from_columns, generation, interval, scale_of
 from aiplan.scenario.files import LIBRARY, PUBLISHED
 
 if TYPE_CHECKING:
@@ -42,13 +42,9 @@ def place() -> Path:
 def parse(lines: Iterable[str]) -> Residuals:
     """Return the residuals of a table: a line with the stretch, a heading, one line a run."""
     first, _, *rows = lines
-    return residuals(
-        (
-            (ident, source, Like(generation(accelerator), kind, scale_of(int(gpus))), float(ratio))
-            for ident, source, accelerator, kind, gpus, ratio in csv.reader(rows)
-        ),
-        float(first.removeprefix(STRETCH)),
-    )
+    ident, source, accelerator, kind, gpus, ratio = columns(csv.reader(rows), len(HEADER))
+    like = ([*map(generation, accelerator)], kind, [*map(scale_of, map(int, gpus))])
+    return from_columns(ident, source, like, [*map(float, ratio)], _stretch(first))
 
 
 @cache
@@ -82,13 +78,13 @@ def parse_memory(lines: Iterable[str]) -> Residuals:
     What makes runs alike is the family of software and, more so, what the figure counts.
     """
     first, _, *rows = lines
-    return residuals(
-        (
-            (ident, source, Like(software, kind, ""), float(ratio))
-            for ident, source, software, kind, ratio in csv.reader(rows)
-        ),
-        float(first.removeprefix(STRETCH)),
-    )
+    ident, source, software, kind, ratio = columns(csv.reader(rows), len(MEMORY_HEADER))
+    like = (software, kind, [""] * len(ident))
+    return from_columns(ident, source, like, [*map(float, ratio)], _stretch(first))
+
+
+def _stretch(line: str) -> float:
+    return float(line.removeprefix(STRETCH))
 
 
 @cache

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -74,16 +74,21 @@ class Residuals(NamedTuple):
 
 def residuals(rows: Iterable[tuple[str, str, Like, float]], stretch: float = 1.0) -> Residuals:
     """Return a table from rows of id, source, what makes runs alike, and predicted over measured step time."""
-    listed = list(rows)
-    return Residuals(
-        tuple(ident for ident, *_ in listed),
-        np.array([source for _, source, _, _ in listed], np.str_),
-        np.array([like.accelerator for _, _, like, _ in listed], np.str_),
-        np.array([like.family for _, _, like, _ in listed], np.str_),
-        np.array([like.scale for _, _, like, _ in listed], np.str_),
-        1.0 / np.array([ratio for *_, ratio in listed], np.float64),
-        stretch,
-    )
+    ident, source, like, ratio = columns(rows, 4)
+    return from_columns(ident, source, columns(like, 3), ratio, stretch)
+
+
+def columns(rows: Iterable[Sequence[Any]], count: int) -> list[tuple[Any, ...]]:
+    """Return the columns of a table, empty ones if it has no row."""
+    return list(zip(*rows, strict=True)) or [()] * count
+
+
+def from_columns(
+    ident: tuple[str, ...], source: Sequence[str], like: Sequence[Sequence[str]], ratio: Sequence[float], stretch: float
+) -> Residuals:
+    """Return a table from columns; the three of `like` hold what makes the runs alike."""
+    by_source, accelerator, family, scale = (np.array(column, np.str_) for column in (source, *like))
+    return Residuals(ident, by_source, accelerator, family, scale, 1.0 / np.array(ratio, np.float64), stretch)
 
 
 @cache

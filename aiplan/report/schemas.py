@@ -50,7 +50,7 @@ def schema_of(kind: str) -> dict[str, Any]:
     if kind == "result":
         return result_schema()
     from aiplan.catalog.records import KINDS
-    from aiplan.declare import json_schema
+    from aiplan.declare.schema import json_schema
     from aiplan.scenario.model import Model
     from aiplan.scenario.records import ScenarioFile
     from aiplan.scenario.software import Software

@@ -22,8 +22,8 @@ OFFERED = tuple(method.form for name, method in METHODS.items() if name != "sign
 EXAMPLES = ("none", "fp16", "bf16", "fp8", "int8", "topk-1%", "randomk-1%", "powersgd-r4", "1bit")
 PATH = "communication.compression"
 SHARDED_GRADIENTS = 2
-_SPARSE = re.compile(r"(topk|randomk)-([0-9]*\.?[0-9]+)(%?)")
-_LOW_RANK = re.compile(r"(powersgd)-r([1-9][0-9]*)")
+_SPARSE = r"(topk|randomk)-([0-9]*\.?[0-9]+)(%?)"
+_LOW_RANK = r"(powersgd)-r([1-9][0-9]*)"
 
 
 class Compression(NamedTuple):
@@ -36,13 +36,14 @@ class Compression(NamedTuple):
 
 def read_compression(text: str) -> Compression | None:
     """Return the compression that a text such as `topk-1%` or `powersgd-r4` means; None if it means none."""
-    if sparse := _SPARSE.fullmatch(text):
+    if text in METHODS and text in OFFERED:
+        return Compression(METHODS[text])
+    if sparse := re.fullmatch(_SPARSE, text):
         share = float(sparse[2]) / (100.0 if sparse[3] else 1.0)
         return Compression(METHODS[sparse[1]], share=share) if 0.0 < share <= 1.0 else None
-    if low_rank := _LOW_RANK.fullmatch(text):
+    if low_rank := re.fullmatch(_LOW_RANK, text):
         return Compression(METHODS[low_rank[1]], rank=int(low_rank[2]))
-    plain = text in METHODS and text in OFFERED
-    return Compression(METHODS[text]) if plain else None
+    return None
 
 
 def check(wanted: Communication, zero: float) -> Iterator[Fault]:

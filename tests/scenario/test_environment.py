@@ -9,9 +9,10 @@ from aiplan.catalog import nccl
 from aiplan.catalog.load import Catalog
 from aiplan.declare import Diagnostics, InputError, read
 from aiplan.planning.nccl_environment import nccl_environment
-from aiplan.scenario.environment import NEVER, USERS
+from aiplan.scenario.environment import USERS
 from aiplan.scenario.files import Place
 from aiplan.scenario.load import resolve_tree
+from aiplan.scenario.variables import NEVER
 
 CATALOG = Catalog()
 FOLDER = Path(__file__).resolve().parents[2] / "hardware_catalog"

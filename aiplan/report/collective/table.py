@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from aiplan.report.console import Look
 
 
-def table(answer: Collective, look: Look, *, drawn: bool = False) -> str:
+def table(answer: Collective, look: Look) -> str:
     """Return a collective as text."""
-    text = draw(look, *_blocks(answer))
-    return f"{text}\n{plot(answer, look)}" if drawn else text
+    return draw(look, *_blocks(answer))
+
+
+def drawn(answer: Collective, look: Look) -> str:
+    """Return a collective as text with a plot below."""
+    return f"{table(answer, look)}\n{plot(answer, look)}"
 
 
 def _blocks(answer: Collective) -> Iterator[RenderableType]:

@@ -9,7 +9,7 @@ from aiplan.report.estimate.document import INTERVALS, MEMORY_INTERVAL, scalars
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aiplan.planning.estimate import Estimate
+    from aiplan.report.estimate import Answer
     from aiplan.report.records import Cell
 
 HEADER = ("name", "value", "unit")
@@ -32,8 +32,9 @@ UNITS = {
 }
 
 
-def rows(estimate: Estimate) -> Iterator[tuple[Cell, ...]]:
+def rows(answer: Answer) -> Iterator[tuple[Cell, ...]]:
     """Yield the scenario, the single numbers, and every term of both trees."""
+    estimate = answer.estimate
     scenario = estimate.scenario
     yield "scenario", scenario.name, ""
     yield "source", scenario.source, ""
