@@ -30,6 +30,7 @@ COMMANDS = (
     "estimate",
     "compare",
     "explain",
+    "search",
     "collective",
     "topology",
     "accuracy",

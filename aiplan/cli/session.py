@@ -64,6 +64,27 @@ class Session(NamedTuple):
         self.remark(*(f"read {name}" for name in loaded.diagnostics.sources if not name.startswith("--")))
         return loaded.scenario
 
+    def unsized(self, source: Source, catalog: Catalog, settings: tuple[Setting, ...] = ()) -> Scenario:
+        """Load a scenario whose sizes are to be searched, or raise everything that is wrong with the rest."""
+        from aiplan.planning.variants import load_written
+
+        loaded = load_written(source, catalog, settings, searched=True)
+        if loaded.scenario is None:
+            raise loaded.diagnostics.failure()
+        self.warn(loaded)
+        return loaded.scenario
+
+    def own(self, source: Source, catalog: Catalog, settings: tuple[Setting, ...], convention: str) -> Estimate | None:
+        """Return the estimate of the plan that a scenario has; None if that is to be searched, or is not legal."""
+        from aiplan.planning.estimate import estimate
+        from aiplan.planning.variants import load_written
+
+        loaded = load_written(source, catalog, settings)
+        if loaded.scenario is None:
+            self.say(f"the plan of the scenario is not legal: {loaded.diagnostics.items[0].problem}")
+            return None
+        return None if loaded.scenario.searched else estimate([loaded.scenario], convention)[0]
+
     def runs(self, paths: Sequence[str], catalog: Catalog, settings: Sequence[Setting] = ()) -> list[MeasuredRun]:
         """Read measured runs, or raise everything that is wrong with their files; without a path the published ones."""
         from aiplan.planning.run_files import measured_runs

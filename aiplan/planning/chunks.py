@@ -8,6 +8,7 @@ which chunk.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from aiplan.planning.front import Point, front_of
 from aiplan.planning.space import Space, space
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -89,7 +90,7 @@ class Part(NamedTuple):
 
     `best` holds the best plan of each of the best layouts, `near` the objective of all layouts near the best one,
     `front` the plans that none beats in time, cost and memory at once. `ahead` counts layouts that beat the plan of
-    the scenario.
+    the scenario; `leanest` is the least memory that any plan needs which meets the conditions.
     """
 
     best: tuple[Found, ...] = ()
@@ -100,10 +101,11 @@ class Part(NamedTuple):
     too_large: int = 0
     unwanted: int = 0
     ahead: int = 0
+    leanest: float = math.inf
 
     def merge(self, other: Part, question: Question) -> Part:
         """Return both parts as one."""
-        best = tuple(sorted({*self.best, *other.best})[: question.shown])
+        best = _first({*self.best, *other.best}, question)
         return Part(
             best,
             _near(np.array(self.near + other.near), best, question),
@@ -113,6 +115,7 @@ class Part(NamedTuple):
             self.too_large + other.too_large,
             self.unwanted + other.unwanted,
             self.ahead + other.ahead,
+            min(self.leanest, other.leanest),
         )
 
 
@@ -171,6 +174,7 @@ def evaluated(found: Sequence[Space], chunk: Chunk, question: Question) -> Part:
         layouts=int(np.count_nonzero(np.isfinite(least))),
         too_large=_count(~fits, shape),
         unwanted=total - _count(~fits, shape) - _count(legal, shape),
+        leanest=float(np.min(np.where(wanted, needed, np.inf))),
     )
     if not part.layouts:
         return part
@@ -232,8 +236,7 @@ def _best(
     found: Sequence[Space], chunk: Chunk, question: Question, objective: Array, key: Array, second: Array
 ) -> tuple[Found, ...]:
     """Return the best plan of each of the best layouts; `second` decides between equal ones."""
-    count = min(question.shown, objective.size)
-    bound = np.partition(objective, count - 1)[count - 1]
+    bound = np.unique(objective)[: question.shown][-1]
     sizes = found[chunk.variant].groups[chunk.group].sizes
     best, second = [], np.broadcast_to(second, key.shape)
     for layout in np.flatnonzero((objective <= bound) & np.isfinite(objective)):
@@ -244,7 +247,15 @@ def _best(
         at = chunk.start + int(layout)
         place = Place(chunk.variant, chunk.group, at, option)
         best.append(Found(float(objective[layout]), float(seconds[option]), sizes.row(at), place))
-    return tuple(sorted(best)[: question.shown])
+    return _first(best, question)
+
+
+def _first(found: Iterable[Found], question: Question) -> tuple[Found, ...]:
+    """Return the best, one of each that are alike: context and micro-batch, say, can change places for nothing."""
+    alike: dict[tuple[str, str], Found] = {}
+    for item in sorted(found):
+        alike.setdefault((f"{item.objective:.9e}", f"{item.second:.9e}"), item)
+    return tuple(alike.values())[: question.shown]
 
 
 def _near(objective: Array, best: Sequence[Found], question: Question) -> tuple[float, ...]:

@@ -6,22 +6,29 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.planning import evidence
-from aiplan.planning.chunks import OBJECTIVES, Part, Place, Question, chunks, spaces
+from aiplan.planning.chunks import OBJECTIVES, Part, Place, Question, spaces
 from aiplan.planning.estimate import Estimate, estimate
+from aiplan.planning.workers import serial
 from aiplan.scenario.load import with_plan
+from aiplan.units import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from aiplan.declare import Diagnostics
     from aiplan.planning.front import Point
     from aiplan.planning.space import Space
+    from aiplan.planning.workers import Engine
     from aiplan.scenario.conditions import Condition
     from aiplan.scenario.load import Scenario
     from aiplan.scenario.records import Plan
 
 FOUND = "found by search"
 """Origin of the values of a plan that nobody gave."""
-MOST_ON_FRONT = 12
+SLOWEST_ON_FRONT = 3.0
+"""Times the fastest plan that a plan on the front may take."""
+LEANER = 0.9
+"""Share of the memory of the one before that the next plan shown of the front needs at most."""
 
 
 class Choice(NamedTuple):
@@ -30,6 +37,20 @@ class Choice(NamedTuple):
     variant: int
     plan: Plan
     estimate: Estimate
+
+
+class Asked(NamedTuple):
+    """A search before it runs: the spaces of all variants with their names, the question, and the plan to beat."""
+
+    spaces: tuple[Space, ...]
+    labels: tuple[str, ...]
+    question: Question
+    own: Estimate | None = None
+
+    @property
+    def plans(self) -> int:
+        """Plans to go through."""
+        return sum(one.plans for one in self.spaces)
 
 
 class Answer(NamedTuple):
@@ -41,6 +62,7 @@ class Answer(NamedTuple):
 
     question: Question
     scenarios: tuple[Scenario, ...]
+    labels: tuple[str, ...]
     best: tuple[Choice, ...]
     front: tuple[Choice, ...]
     own: Estimate | None
@@ -51,6 +73,7 @@ class Answer(NamedTuple):
     ahead: int
     too_large: int
     unwanted: int
+    leanest: float
     fallen: dict[str, int]
     finished: bool
 
@@ -104,10 +127,9 @@ def merged(parts: Iterable[Part], question: Question, told: Callable[[Part], Non
     return total, True
 
 
-def answer(
-    found: Sequence[Space], question: Question, part: Part, own: Estimate | None, *, finished: bool = True
-) -> Answer:
+def answer(asked: Asked, part: Part, *, finished: bool = True) -> Answer:
     """Return the plans behind the places that a search has kept, each with its estimate."""
+    found, question = asked.spaces, asked.question
     best = _choices(found, question, [item.place for item in part.best])
     front = _choices(found, question, [point.place for point in _spread(part.front)])
     fallen: dict[str, int] = {}
@@ -117,9 +139,10 @@ def answer(
     return Answer(
         question=question,
         scenarios=tuple(one.scenario for one in found),
+        labels=asked.labels,
         best=best,
         front=front,
-        own=own,
+        own=asked.own,
         plans=part.plans,
         layouts=sum(one.layouts for one in found),
         possible=part.layouts,
@@ -127,18 +150,16 @@ def answer(
         ahead=part.ahead,
         too_large=part.too_large,
         unwanted=part.unwanted,
+        leanest=part.leanest,
         fallen=fallen,
         finished=finished,
     )
 
 
-def search(
-    scenarios: Sequence[Scenario],
-    question: Question,
-    own: Estimate | None = None,
-    engine: Callable[[Sequence[Space], Question], Iterator[Part]] | None = None,
-) -> Answer:
-    """Search the plans of some scenarios.
+def ask(
+    scenarios: Sequence[Scenario], question: Question, own: Estimate | None = None, labels: Sequence[str] = ("",)
+) -> Asked:
+    """Return a search that can run.
 
     Parameters
     ----------
@@ -148,19 +169,56 @@ def search(
         What is searched for.
     own : Estimate, optional
         Estimate of the plan to compare with.
-    engine : callable, optional
-        Evaluates the chunks; one after the other in this process if not given.
+    labels : sequence of str
+        What the variants are called.
     """
-    from aiplan.planning.workers import serial  # noqa: PLC0415 - the engines import what evaluates
-
-    found = spaces(scenarios, question)
-    part, finished = merged((engine or serial)(found, question), question)
-    return answer(found, question, part, own, finished=finished)
+    return Asked(tuple(spaces(scenarios, question)), tuple(labels), question, own)
 
 
-def total_chunks(found: Sequence[Space]) -> int:
-    """Return how many chunks there are."""
-    return sum(1 for _ in chunks(found))
+def run(asked: Asked, engine: Engine = serial, told: Callable[[Part], None] | None = None) -> Answer:
+    """Run a search.
+
+    Parameters
+    ----------
+    asked : Asked
+        The search.
+    engine : callable
+        Evaluates the chunks: one after the other in this process, or shared out.
+    told : callable, optional
+        Takes what has been found so far, again and again.
+    """
+    part, finished = merged(engine(asked.spaces, asked.question), asked.question, told)
+    return answer(asked, part, finished=finished)
+
+
+def search(scenarios: Sequence[Scenario], question: Question, own: Estimate | None = None) -> Answer:
+    """Search the plans of some scenarios in this process."""
+    return run(ask(scenarios, question, own, [""] * len(scenarios)))
+
+
+def best_plan(scenario: Scenario, diagnostics: Diagnostics) -> Scenario | None:
+    """Return a scenario with the fastest plan that fits; None, and why, if none does."""
+    found = search([scenario], question_of(scenario, "time", shown=1))
+    if found.best:
+        return found.best[0].estimate.scenario
+    problem, hint = none_fits(found)
+    diagnostics.error("AIP311", problem, hint=hint)
+    return None
+
+
+def none_fits(found: Answer) -> tuple[str, str]:
+    """Return why there is no answer, and what would help."""
+    if not found.plans:
+        reasons = ", ".join(f"{rule} ({count:,})" for rule, count in sorted(found.fallen.items()))
+        return f"no layout is legal: {reasons}", "change the accelerators or the batch to numbers with more divisors"
+    if not math.isfinite(found.leanest):
+        return f"none of {found.plans:,} legal plans meets the conditions", "ask for less with --where"
+    capacity = found.scenarios[0].values["cluster.memory_capacity"].number
+    needed, there = quantity(found.leanest, "B"), quantity(capacity, "B")
+    return (
+        f"none of {found.plans:,} legal plans fits: the leanest needs {needed} per GPU, and there is {there}",
+        "use more accelerators, such with more memory, or a shorter sequence",
+    )
 
 
 def _choices(found: Sequence[Space], question: Question, places: Sequence[Place]) -> tuple[Choice, ...]:
@@ -173,8 +231,10 @@ def _choices(found: Sequence[Space], question: Question, places: Sequence[Place]
 
 
 def _spread(points: Sequence[Point]) -> list[Point]:
-    """Return both ends of a front and some points between them."""
-    if len(points) <= MOST_ON_FRONT:
-        return list(points)
-    last = len(points) - 1
-    return [points[round(index * last / (MOST_ON_FRONT - 1))] for index in range(MOST_ON_FRONT)]
+    """Return the points of a front that are worth a look: each cheaper or a good deal leaner than those before."""
+    kept: list[Point] = []
+    for point in points:
+        near = not kept or point.time <= SLOWEST_ON_FRONT * kept[0].time
+        if near and all(point.cost < one.cost or point.memory <= LEANER * one.memory for one in kept):
+            kept.append(point)
+    return kept

@@ -175,7 +175,7 @@ def _axes(scenario: Scenario, matters: Matters) -> list[Axis]:
     elif matters.tensor:
         found.append(Axis("sequence_parallel", ({"sequence_parallel": False},)))
     if matters.ranks:
-        found.append(Axis("zero", _sharding(scenario)))
+        found.append(Axis("zero", _sharding(scenario, stages=matters.stages)))
         found.append(Axis("overlap.gradients", tuple({"overlap.gradients": on} for on in yes_no)))
     for name, matter in (("tensor", matters.tensor), ("pipeline", matters.stages), ("expert", matters.experts)):
         if matter:
@@ -183,11 +183,11 @@ def _axes(scenario: Scenario, matters: Matters) -> list[Axis]:
     return found
 
 
-def _sharding(scenario: Scenario) -> tuple[Choice, ...]:
+def _sharding(scenario: Scenario, *, stages: bool) -> tuple[Choice, ...]:
     """Return what can be sharded, with and without weights gathered beside the forward pass where any are."""
-    wanted = scenario.file.communication
+    wanted, most = scenario.file.communication, scenario.software.zero_with_pipeline if stages else 3
     choices: list[Choice] = []
-    for zero in range(4):
+    for zero in range(most + 1):
         if not any(check_communication(wanted, zero)):
             choices += [{"zero": zero, "overlap.parameters": on} for on in ((True, False) if zero else (False,))]
     return tuple(choices)

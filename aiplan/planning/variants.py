@@ -89,10 +89,22 @@ def short_names(paths: Sequence[str]) -> list[str]:
 
 
 def load_source(source: Source, catalog: Catalog, settings: Sequence[Setting] = ()) -> Loaded:
-    """Load a scenario with settings changed; what is wrong is returned, not raised."""
+    """Load a scenario with settings changed, its plan searched if it says so; what is wrong is returned, not raised."""
+    loaded = load_written(source, catalog, settings)
+    if loaded.scenario is None or not loaded.scenario.searched:
+        return loaded
+    from aiplan.planning.search import best_plan  # noqa: PLC0415 - only where a plan is searched
+
+    return Loaded(best_plan(loaded.scenario, loaded.diagnostics), loaded.diagnostics)
+
+
+def load_written(
+    source: Source, catalog: Catalog, settings: Sequence[Setting] = (), *, searched: bool = False
+) -> Loaded:
+    """Load a scenario as it is written, or without the sizes of its plan if these are to be searched."""
     diagnostics = Diagnostics()
     try:
-        scenario = _load(source, catalog, diagnostics, settings)
+        scenario = _load(source, catalog, diagnostics, settings, searched=searched)
     except InputError as failure:
         return Loaded(None, Diagnostics(list(failure.diagnostics), failure.sources))
     if scenario is not None and not _as_stated(scenario, diagnostics):
@@ -116,8 +128,10 @@ def _as_stated(scenario: Scenario, diagnostics: Diagnostics) -> bool:
     return False
 
 
-def _load(source: Source, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting]) -> Scenario | None:
+def _load(
+    source: Source, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting], *, searched: bool
+) -> Scenario | None:
     if source.piped is None:
-        return load(source.text, catalog, diagnostics, settings)
+        return load(source.text, catalog, diagnostics, settings, searched=searched)
     tree = read(source.piped, STDIN, diagnostics)
-    return resolve_tree(tree, Place(STDIN, Path("stdin")), catalog, diagnostics, settings)
+    return resolve_tree(tree, Place(STDIN, Path("stdin")), catalog, diagnostics, settings, searched=searched)

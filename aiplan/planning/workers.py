@@ -6,15 +6,17 @@ each chunk counts once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from aiplan.planning.chunks import Chunk, Part, Question, chunks, evaluated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from aiplan.planning.space import Space
 
+Engine: TypeAlias = "Callable[[Sequence[Space], Question], Iterator[Part]]"
 RETRIES = 5
 """Times that work is given out again after workers have died."""
 BATCH = 4
@@ -22,6 +24,13 @@ BATCH = 4
 
 _shared: tuple[Sequence[Space], Question] | None = None
 """What the chunks of this worker process belong to."""
+
+
+def engine(workers: int = 1, dask: str | None = None) -> Engine:
+    """Return who evaluates chunks: so many processes of this machine, or a Dask cluster if there is an address."""
+    if dask is not None:
+        return partial(on_dask, dask)
+    return serial if workers == 1 else partial(processes, workers)
 
 
 def serial(found: Sequence[Space], question: Question) -> Iterator[Part]:
@@ -55,7 +64,7 @@ def processes(count: int, found: Sequence[Space], question: Question) -> Iterato
             return
 
 
-def dask(address: str, found: Sequence[Space], question: Question) -> Iterator[Part]:
+def on_dask(address: str, found: Sequence[Space], question: Question) -> Iterator[Part]:
     """Evaluate chunks on a Dask cluster, which gives out again what a lost worker had."""
     from distributed import Client, as_completed  # noqa: PLC0415 - an optional extra
 

@@ -20,7 +20,7 @@ from aiplan.scenario.files import (
     scalar_at,
 )
 from aiplan.scenario.model import Model
-from aiplan.scenario.records import NOT_MODELLED_YET, SCHEMA_VERSION, Plan, ScenarioFile
+from aiplan.scenario.records import AUTO_PLAN, NOT_MODELLED_YET, SCHEMA_VERSION, Plan, ScenarioFile
 from aiplan.scenario.resolve import Parts, resolve, resolve_layout
 from aiplan.scenario.software import Software
 from aiplan.scenario.stages import stage_table
@@ -48,7 +48,10 @@ NAMES = {
 
 
 class Scenario(NamedTuple):
-    """A scenario, resolved."""
+    """A scenario, resolved.
+
+    `searched` says that its plan is still to be searched: what stands in its place is no layout that anyone chose.
+    """
 
     name: str
     source: str
@@ -59,6 +62,7 @@ class Scenario(NamedTuple):
     system: environment.System
     cautions: tuple[Caution, ...] = ()
     settings: tuple[str, ...] = ()
+    searched: bool = False
 
     @property
     def file(self) -> ScenarioFile:
@@ -92,7 +96,12 @@ class Scenario(NamedTuple):
 
 
 def load(
-    text: str, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[tuple[str, str, str]] = ()
+    text: str,
+    catalog: Catalog,
+    diagnostics: Diagnostics,
+    settings: Sequence[tuple[str, str, str]] = (),
+    *,
+    searched: bool = False,
 ) -> Scenario | None:
     """Load a scenario by path or by its name in the library.
 
@@ -106,6 +115,8 @@ def load(
         Takes everything that is wrong.
     settings : sequence of tuple
         Changes from the command line: path, value text, option name.
+    searched : bool
+        Whether the sizes of the plan do not matter, for they are to be searched.
 
     Returns
     -------
@@ -120,7 +131,7 @@ def load(
             hint=_known_scenarios(text) or "give the path of a scenario file",
         )
         return None
-    return resolve_tree(read_place(place, diagnostics), place, catalog, diagnostics, settings)
+    return resolve_tree(read_place(place, diagnostics), place, catalog, diagnostics, settings, searched=searched)
 
 
 def resolve_tree(
@@ -129,6 +140,8 @@ def resolve_tree(
     catalog: Catalog,
     diagnostics: Diagnostics,
     settings: Sequence[tuple[str, str, str]] = (),
+    *,
+    searched: bool = False,
 ) -> Scenario | None:
     """Resolve a scenario that has been read."""
     for path, value, option in settings:
@@ -142,19 +155,24 @@ def resolve_tree(
         return None
     if not _version_known(file.schema_version, tree, diagnostics):
         return None
+    searched = searched or file.plan == AUTO_PLAN
+    if searched:
+        file = ScenarioFile(**(vars(file) | {"plan": Plan() if file.plan == AUTO_PLAN else unsized(file.plan)}))
     parts = _parts(file, tree, origins, place, catalog, diagnostics)
     if parts is None or diagnostics.has_errors:
         return None
-    return _checked(parts, tree, place, diagnostics, tuple(f"{path}={value}" for path, value, _ in settings))
+    texts = tuple(f"{path}={value}" for path, value, _ in settings)
+    return _checked(parts, tree, place, diagnostics, texts, searched=searched)
 
 
 def _checked(
-    parts: Parts, tree: Node, place: Place, diagnostics: Diagnostics, settings: tuple[str, ...]
+    parts: Parts, tree: Node, place: Place, diagnostics: Diagnostics, settings: tuple[str, ...], *, searched: bool
 ) -> Scenario | None:
     file = parts.file
     values = resolve(parts, tree, diagnostics)
     accelerators = file.cluster.accelerators or file.cluster.nodes * parts.node.accelerators
-    legality.report(legality.check_plan(parts.model, file.workload, file.plan, accelerators), tree, diagnostics)
+    if not searched:
+        legality.report(legality.check_plan(parts.model, file.workload, file.plan, accelerators), tree, diagnostics)
     if values is not None:
         zero = values["plan.zero"].number
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
@@ -178,7 +196,14 @@ def _checked(
         cautions=told,
         system=system,
         settings=settings,
+        searched=searched,
     )
+
+
+def unsized(plan: Plan) -> Plan:
+    """Return what of a plan a search keeps: kernels, precision and how tokens are sent, but no sizes."""
+    kept = ("attention", "gradient_precision", "cuda_graphs", "dispatch", "count_embedding_as_layer", "overlap")
+    return Plan(**{name: getattr(plan, name) for name in kept})
 
 
 def with_plan(scenario: Scenario, plan: Plan, how: str) -> Scenario:
@@ -205,6 +230,7 @@ def with_plan(scenario: Scenario, plan: Plan, how: str) -> Scenario:
         stages=stages_of(parts.model, split),
         data=int(values["plan.data"].number),
         system=environment.system(parts),
+        searched=False,
     )
 
 

@@ -8,6 +8,8 @@ from aiplan.scenario.model import Model
 from aiplan.scenario.software import DISPATCHES, GRAPHS
 
 SCHEMA_VERSION = 1
+AUTO_PLAN = "auto"
+"""What stands in place of a plan that is to be searched."""
 PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32")
 OPTIMIZERS = ("adam", "adam-bf16-states", "adam-8bit", "sgd", "sgd-momentum")
 PLACEMENTS = ("ordered", "scattered")
@@ -190,7 +192,12 @@ class ScenarioFile(Declared):
     )
     workload: Workload = record(Workload, doc="What is trained, and on how much")
     cluster: Cluster = record(Cluster, doc="What it runs on")
-    plan: Plan = record(Plan, doc="Parallel layout", default="empty")
+    plan: Plan = either(
+        choice((AUTO_PLAN,), doc="The best layout"),
+        record(Plan, doc="Layout"),
+        doc="Parallel layout; auto is the fastest that fits",
+        default="empty",
+    )
     communication: Communication = record(Communication, doc="How gradients are communicated", default="empty")
     environment: dict[str, str | int] = mapping(
         either(text(doc="Value"), integer(doc="Value"), doc="Value"),

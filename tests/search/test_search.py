@@ -156,7 +156,10 @@ def test_search_is_brute_force(name, objective):
         second = single["step"] if objective == "memory" else single["memory.needed"]
         key = (value, second, row, place)
         best[row] = min(best.get(row, key), key)
-    expected = sorted(best.values())[:12]
+    alike = {}
+    for item in sorted(best.values()):
+        alike.setdefault((f"{item[0]:.9e}", f"{item[1]:.9e}"), item)
+    expected = list(alike.values())[:12]
     found = search([whole], asked)
     assert found.plans == len(plans)
     assert [choice.plan for choice in found.best] == [space.plan(*place) for *_, place in expected]
