@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from aiplan.cli.session import Session
 
 SHORT = "Best plans of one scenario, among all legal ones."
-HELP = """Go through every legal plan: tensor, context, pipeline, interleave, expert and data parallel sizes, micro-batch,
-ZeRO stage, recomputation, sequence parallelism and overlap. Shows the best layouts beside the plan of the scenario.
+HELP = """Go through every legal plan: tensor, context, pipeline, interleave, expert and data parallel sizes,
+micro-batch, ZeRO stage, recomputation, sequence parallelism and overlap. Shows the best layouts beside the own plan.
 
 --vary adds hardware, accelerators, batch or precision to what is searched; --where bounds sizes and results.
 Exit code 1 if no plan fits.
@@ -37,9 +37,7 @@ def search(
     ] = "time",
     where: Annotated[
         list[str] | None,
-        typer.Option(
-            "--where", metavar="CONDITION", help='Bound a size or a result, e.g. "memory <= 90 %". Repeatable.'
-        ),
+        typer.Option("--where", metavar="CONDITION", help='Bound a size or result: "memory <= 90 %". Repeatable.'),
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, max=1000, metavar="N", help="Layouts that are shown.")] = 10,
     settings: SetOption = None,

@@ -78,9 +78,12 @@ class Answer(NamedTuple):
     finished: bool
 
     @property
-    def objective(self) -> float:
-        """The objective of the best plan."""
-        return value_of(self.best[0].estimate, self.question)
+    def gain(self) -> float:
+        """By what factor the best plan beats the own one; 1 if there is none."""
+        if self.own is None or not self.best:
+            return 1.0
+        own, best = (value_of(one, self.question) for one in (self.own, self.best[0].estimate))
+        return own / best if self.question.objective.sign > 0 else best / own
 
 
 def question_of(

@@ -6,8 +6,9 @@ each chunk counts once.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+import pickle
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from aiplan.planning.chunks import Chunk, Part, Question, chunks, evaluated
 
@@ -70,10 +71,10 @@ def on_dask(address: str, found: Sequence[Space], question: Question) -> Iterato
 
     everything = list(chunks(found))
     batches = [everything[start : start + BATCH] for start in range(0, len(everything), BATCH)]
-    with Client(address, set_as_default=False) as client:
-        shared = client.scatter((list(found), question), broadcast=True)
+    with Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        shared = client.scatter(pickle.dumps((tuple(found), question)), broadcast=True)
         waiting = client.map(_batch, batches, shared=shared, pure=False, retries=RETRIES)
-        for _, part in as_completed(waiting, with_results=True):
+        for _, part in as_completed(waiting, loop=client.loop, with_results=True):  # type: ignore[no-untyped-call]
             yield part
 
 
@@ -91,8 +92,15 @@ def _evaluated(chunk: Chunk) -> Part:
     return evaluated(_shared[0], chunk, _shared[1])
 
 
-def _batch(batch: Sequence[Chunk], shared: Any) -> Part:
-    found, question = shared
+@lru_cache(maxsize=2)
+def _opened(shared: bytes) -> tuple[Sequence[Space], Question]:
+    """Return what a search is about, opened once in a worker."""
+    opened: tuple[Sequence[Space], Question] = pickle.loads(shared)  # noqa: S301 - from the process that asked
+    return opened
+
+
+def _batch(batch: Sequence[Chunk], shared: bytes) -> Part:
+    found, question = _opened(shared)
     total = Part()
     for chunk in batch:
         total = total.merge(evaluated(found, chunk, question), question)

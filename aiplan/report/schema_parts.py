@@ -24,8 +24,10 @@ def closed(properties: dict[str, Any], optional: tuple[str, ...] | list[str] = (
 
 
 def items(of: dict[str, Any]) -> dict[str, Any]:
+    """Return a list of one kind."""
     return {"type": "array", "items": of}
 
 
 def or_none(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return something that may be unknown."""
     return {"oneOf": [{"type": "null"}, schema]}

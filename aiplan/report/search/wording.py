@@ -23,7 +23,7 @@ OBJECTIVES = {
     "tokens_per_s_per_gpu": "most tokens per second and GPU",
     "memory": "least memory",
 }
-NUMBERS = range(5)
+SHORT = {name: text.partition(" ")[2] for name, text in OBJECTIVES.items()}
 
 
 def title(answer: Answer) -> str:
@@ -161,8 +161,8 @@ def _flat(answer: Answer) -> str:
     if not others:
         return f"no other layout comes within {percent(beyond)} of the best, the error of a prediction"
     return (
-        f"{others:,} of {answer.possible:,} other layouts that fit come within {percent(beyond)} of the best, the error "
-        "of a prediction (90 %): the model cannot tell them apart"
+        f"{others:,} of {answer.possible - 1:,} other layouts that fit come within {percent(beyond)} of the best, the "
+        "error of a prediction (90 %): the model cannot tell them apart"
     )
 
 
@@ -174,7 +174,6 @@ def _own(answer: Answer) -> str:
         return "does not fit into memory"
     if not answer.best:
         return "meets no condition"
-    gain = own["step"] / answer.best[0].estimate["step"] - 1.0
-    within = own["step"] <= answer.best[0].estimate["step"] * answer.question.near
-    verdict = "within the error of a prediction" if within else "beyond the error of a prediction"
-    return f"{percent(gain)} slower than the best plan, {verdict}; {answer.ahead:,} layouts are ahead of it"
+    what = SHORT[answer.question.objective.name]
+    verdict = "within the error of a prediction" if answer.gain < answer.question.near else "beyond that error"
+    return f"{percent(answer.gain - 1.0)} behind the best plan in {what}, {verdict}; {answer.ahead:,} layouts beat it"
