@@ -12,7 +12,7 @@ from aiplan.scenario.cautions import Caution
 from aiplan.scenario.legality import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from aiplan.declare import Mark, Node
     from aiplan.scenario.resolve import Parts
@@ -76,7 +76,7 @@ def system(parts: Parts) -> System:
     )
 
 
-def check(given: dict[str, str | int]) -> Iterator[Fault]:
+def check(given: Iterable[str]) -> Iterator[Fault]:
     """Yield names that no variable can have."""
     for name in given:
         if not NAME.fullmatch(name):
@@ -87,13 +87,13 @@ def lint(given: dict[str, str | int], cluster: System, tree: Node) -> Iterator[C
     """Yield every variable that is unknown, has no value it takes, or contradicts the cluster."""
     if not given:  # most scenarios: the catalog of variables is not even read
         return
-    names = _names(tree)
+    marks = names(tree)
     sound = {}
     for name, value in ((name, str(value).strip()) for name, value in given.items()):
         unknown = _unknown(name)
         wrong = None if unknown or name not in nccl.variables() else nccl.wrong(name, value)
         if unknown:
-            yield unknown._replace(mark=names.get(name))
+            yield unknown._replace(mark=marks.get(name))
         elif wrong:
             yield Caution("AIP331", f"{FIELD}.{name}", wrong.problem, _close(name, value), f"expected {wrong.expected}")
         else:
@@ -103,7 +103,7 @@ def lint(given: dict[str, str | int], cluster: System, tree: Node) -> Iterator[C
     yield from _forbidden(sound)
 
 
-def _names(tree: Node) -> dict[str, Mark]:
+def names(tree: Node) -> dict[str, Mark]:
     """Return where the name of each variable stands."""
     block = next((child for key, child in tree.items if key.text == FIELD), None) if isinstance(tree, Mapping) else None
     return {key.text: key.mark for key, _ in block.items} if isinstance(block, Mapping) else {}
