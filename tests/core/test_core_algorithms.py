@@ -183,6 +183,29 @@ def test_sums_in_the_fabric(local, nodes):
         assert time >= OPERATIONS["all-reduce"].least_in_network(size, ranks, net) * (1 - 1e-12)
 
 
+@pytest.mark.parametrize(("local", "nodes"), [(g, ranks // g) for ranks in RANKS for g in (1, 2, 4) if ranks % g == 0])
+def test_every_number_of_nodes(local, nodes):
+    """Sums are right for a size that nothing divides, in no more rounds and bytes a round than the forms count."""
+    net, ranks, size, chunks = two_level(local), local * nodes, 101, 3
+    near, far, both = local.bit_length() - 1, nodes.bit_length() - 1, 1 if nodes == 2 else 2
+    part = -(-size // (2 * chunks * (1 if nodes == 1 else local)))
+    inside = 3.0 + part * (2 * (local - 1) if nodes > 1 else 1 if ranks == 2 else 2) / 4.0
+    outside = 7.0 + part * both
+    slower = max(inside * (near > 0), outside * (far > 0))
+    time = play(lambda m, d: pipelined.double_tree(m, d, chunks), ranks, size, net)
+    assert time <= 2 * (near * inside + far * outside + (chunks - 1) * slower) * (1 + 1e-12)
+    assert time >= OPERATIONS["all-reduce"].least(size, ranks, net) * (1 - 1e-12)
+    if nodes == 1:
+        return
+    closed = float(all_reduces.in_network(-(-size // local) * local, ranks, net))
+    assert 0.97 * closed <= play(switched.collnet, ranks, size, net) <= closed + 1.0
+    if local > 1:
+        time = play(lambda m, d: switched.nvls_tree(m, d, chunks), ranks, size, net)
+        longest = max(3.0 + 2 * part * (local + 1) / 4.0, 7.0 + 2 * both * part)
+        assert time <= (chunks + 1 + 2 * far) * longest * (1 + 1e-12)
+        assert time >= OPERATIONS["all-reduce"].least_in_node(size, ranks, net) * (1 - 1e-12)
+
+
 @pytest.mark.parametrize("ranks", RANKS)
 def test_rabenseifner_reduce(ranks):
     for size in (64 * ranks, *ODD_SIZES):
