@@ -11,7 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from aiplan.adapters.nccl_lines import WIDTHS
-from aiplan.core import curves
+from aiplan.core import busbw, curves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def spoken(operation: str) -> str:
 
 def passes_of(operation: str) -> float | None:
     """Return how often the data of an operation goes round; None where busbw is algbw."""
-    return curves.PASSES.get(spoken(operation))
+    return busbw.PASSES.get(spoken(operation))
 
 
 def operation_of(
@@ -161,7 +161,7 @@ def ranks_of(
         Takes what does not fit, and how sure the answer is.
     """
     stated = [count for count in (communicator, listed) if count is not None]
-    if spoken(operation) in curves.SHARED:
+    if spoken(operation) in busbw.SHARED:
         counted = _shares(rows)
         if counted is not None:
             if stated and counted not in stated:
@@ -266,7 +266,7 @@ def _factors(rows: Sequence[Row], operation: str, ranks: int | None) -> list[str
     passes = passes_of(operation)
     if passes is not None and ranks is None:
         return []
-    factor = 1.0 if ranks is None else curves.bus_factor_of(spoken(operation), ranks)
+    factor = 1.0 if ranks is None else busbw.bus_factor_of(spoken(operation), ranks)
     for row in rows:
         for half in row.known:
             loose = PRINTED * (1.0 + factor) + 1e-6 * half.busbw

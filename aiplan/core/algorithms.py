@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from aiplan.core import all_reduces, bounds, broadcasts, curves, exchanges, gathers, trees
+from aiplan.core import all_reduces, bounds, broadcasts, busbw, exchanges, gathers, trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ OPERATIONS = {
         Operation("send-recv", "message", *(bounds.send,) * 3),
     )
 }
-EXCHANGES = tuple(name for name in OPERATIONS if name in curves.SHARED)
+EXCHANGES = tuple(name for name in OPERATIONS if name in busbw.SHARED)
 """Operations whose bus bandwidth counts the part that leaves a rank."""
 
 

@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 
 FILL_SHARE = 0.235
 """Share of the latency that fills the pipeline of chunks: median over public logs of healthy systems."""
-SHARED = ("all-gather", "all-to-all", "reduce-scatter", "gather", "scatter")
-"""Operations whose size is that of all ranks together, and whose bus bandwidth counts the part that leaves a rank."""
-PASSES = {"all-reduce": 2.0} | dict.fromkeys(SHARED, 1.0)
-"""Times that the data of an operation goes round, as nccl-tests count it; none of the others has a factor."""
 
 
 @closed_form
@@ -86,12 +82,6 @@ def bus_factor(ranks: Numeric, passes: Numeric) -> Numeric:
        https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md
     """
     return passes * (ranks - 1.0) / ranks
-
-
-def bus_factor_of(operation: str, ranks: float) -> float:
-    """Return busbw over algbw of an operation by its name; 1 for those whose two bandwidths are the same."""
-    passes = PASSES.get(operation)
-    return 1.0 if passes is None else float(bus_factor(ranks, passes))
 
 
 @closed_form

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from aiplan.core.algorithms import algorithms_of, least_time
-from aiplan.core.curves import algorithm_bandwidth, bus_factor_of
+from aiplan.core.busbw import bus_factor_of
+from aiplan.core.curves import algorithm_bandwidth
 from aiplan.core.nccl_tables import NEWEST, PROTOCOLS
 from aiplan.planning.collective_band import band, cautions
 from aiplan.planning.nccl_model import Model, obstacle, time_of, wire_net

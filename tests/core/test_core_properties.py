@@ -41,7 +41,7 @@ def elementwise():
         importlib.import_module(f"aiplan.core.{found.name}")
         for found in pkgutil.iter_modules(aiplan.core.__path__)
         if found.name
-        not in {"algorithms", "arrays", "choices", "compose", "formula", "nccl_tables", "net", "topologies"}
+        not in {"algorithms", "arrays", "busbw", "choices", "compose", "formula", "nccl_tables", "net", "topologies"}
     ]
     return [
         pytest.param(function, id=f"{module.__name__.rpartition('.')[2]}.{name}")
