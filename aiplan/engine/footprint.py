@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core import buffers, compose, memory, pipeline, sharding, training, transformer, widths, zero
+from aiplan.core import buffers, compose, flops, memory, pipeline, sharding, training, transformer, widths, zero
 from aiplan.engine.compressed import coding_memory
 from aiplan.engine.counts import Parameters, head_widths, held_kv_heads, mean_ffn_width, parameters, stage_layers
 
@@ -126,7 +126,7 @@ def activation_bytes_per_layer(values: Inputs) -> tuple[Array, Array]:
         work.dropout,
         model.parallel_block,
     )
-    attended = transformer.attended_length(work.sequence, 0.0, 0.0)
+    attended = flops.attended_length(work.sequence, 0.0, 0.0)
     scores = memory.score_bytes(model.heads, attended, plan.tensor, work.activation_bytes, work.dropout)
     kept = memory.kept_layer_bytes(whole, scores, plan.flash, plan.recompute_selective)
     again = compose.summed(plan.recompute_full, plan.recompute_operations)

@@ -9,13 +9,13 @@ from aiplan.core import (
     compose,
     compute,
     elementwise,
+    flops,
     network,
     overlap,
     sharding,
     topology,
     traffic,
     training,
-    transformer,
     widths,
 )
 from aiplan.engine import wires
@@ -165,21 +165,23 @@ def _flash_core(values: Inputs, tokens: Array, memory: Array) -> Pass:
     key_dim, value_dim = head_widths(model)
     sequence = values.workload.sequence
     attended = widths.mean_attended_length(
-        transformer.attended_length(sequence, 0.0, 1.0),
-        transformer.attended_length(sequence, model.window, 1.0),
+        flops.attended_length(sequence, 0.0, 1.0),
+        flops.attended_length(sequence, model.window, 1.0),
         model.layers,
         model.window_layers,
     )
-    per_token = transformer.attention_core_flops(model.heads, key_dim, value_dim, attended)
+    per_token = flops.attention_core_flops(model.heads, key_dim, value_dim, attended)
     forward = network.rank_flops(per_token, tokens, plan.tensor)
     kv_heads, size = held_kv_heads(values), values.workload.activation_bytes
 
-    def one(flops: Array, passes: float) -> Array:
+    def one(operations: Array, passes: float) -> Array:
         nbytes = traffic.attention_traffic(tokens, model.heads, kv_heads, key_dim, value_dim, size, plan.tensor, passes)
         fraction = compute.attention_fraction(
             cluster.attention_fraction, cluster.kernel_share, cluster.attention_share, sequence, cluster.attention_ramp
         )
-        time: Array = compute.attention_time(flops, cluster.attention_peak, fraction, nbytes, memory, cluster.launch)
+        time: Array = compute.attention_time(
+            operations, cluster.attention_peak, fraction, nbytes, memory, cluster.launch
+        )
         return time
 
     return Pass(one(forward, 1.0), one(network.fused_backward_flops(forward), 2.0))

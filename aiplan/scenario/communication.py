@@ -46,14 +46,16 @@ def read_compression(text: str) -> Compression | None:
     return None
 
 
+def unknown(compression: str) -> Iterator[Fault]:
+    """Yield that a text names no compression; it needs nothing else of the scenario to be sound."""
+    if read_compression(compression) is None:
+        yield Fault("AIP108", f"'{compression}' is no compression of gradients", PATH, _meant(compression))
+
+
 def check(wanted: Communication, zero: float) -> Iterator[Fault]:
-    """Yield what of a communication cannot be: an unknown method, or one that the sharding of states forbids."""
+    """Yield what of a communication the sharding of states forbids."""
     found = read_compression(wanted.compression)
-    if found is None:
-        yield Fault(
-            "AIP108", f"'{wanted.compression}' is no compression of gradients", PATH, _meant(wanted.compression)
-        )
-    elif found.method.whole and zero >= SHARDED_GRADIENTS:
+    if found is not None and found.method.whole and zero >= SHARDED_GRADIENTS:
         yield Fault(
             "AIP320",
             f"{wanted.compression} needs the whole gradient on every rank, and ZeRO stage {zero:g} shards it",
