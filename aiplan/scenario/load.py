@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
 from aiplan.declare import Diagnostics, Mapping, Origin, Origins, build, set_value
-from aiplan.scenario import cautions, communication, environment, legality
+from aiplan.scenario import cautions, communication, environment, legality, pieces
 from aiplan.scenario.files import (
     LIBRARY,
     Place,
@@ -176,6 +176,7 @@ def _checked(
     if values is not None:
         zero = values["plan.zero"].number
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
+        legality.report(pieces.check(file, parts.model, values, searched=searched), tree, diagnostics)
     legality.report(environment.check(file.environment), tree, diagnostics)
     split = legality.stage_layers(parts.model, file.plan)
     if values is None or split is None or diagnostics.has_errors:
@@ -183,6 +184,7 @@ def _checked(
     system = environment.system(parts)
     told = (
         *communication.cautions(file.communication, values["plan.zero"].number),
+        *(() if searched else pieces.cautions(file, values)),
         *environment.lint(file.environment, system, tree),
     )
     cautions.report(told, tree, diagnostics)
