@@ -184,6 +184,8 @@ def _axes(scenario: Scenario, matters: Matters) -> list[Axis]:
     if matters.ranks:
         found.append(Axis("zero", _sharding(scenario, stages=matters.stages)))
         found.append(_overlap("gradients", pieces))
+    elif scenario.file.communication.prefetch is not None:
+        found.append(Axis("zero", ()))  # a single rank has nothing to gather
     for name, matter in (("tensor", matters.tensor), ("pipeline", matters.stages), ("expert", matters.experts)):
         if matter:
             found.append(_overlap(name, pieces))
@@ -192,7 +194,9 @@ def _axes(scenario: Scenario, matters: Matters) -> list[Axis]:
 
 def _overlap(kind: str, pieces: Container[str]) -> Axis:
     """Return a kind of overlap on and off; on only where communication goes in pieces beside computation."""
-    return Axis(f"overlap.{kind}", tuple({f"overlap.{kind}": on} for on in ((True,) if kind in pieces else (True, False))))
+    return Axis(
+        f"overlap.{kind}", tuple({f"overlap.{kind}": on} for on in ((True,) if kind in pieces else (True, False)))
+    )
 
 
 def _sharding(scenario: Scenario, *, stages: bool) -> tuple[Choice, ...]:

@@ -178,7 +178,7 @@ def test_only_what_is_asked_for_moves():
     plain, found = answer(*FSDP), answer(*FSDP, "communication.prefetch=3")
     moved = {name for name in tree(plain) if plain[name] != found[name]}
     gathering = {"step", "step.data", "step.data.gradients", "step.data.parameters"}
-    assert moved == {*gathering, "memory", "memory.gathered"}
+    assert moved == {*gathering, "memory", "memory.needed", "memory.gathered"}
     assert found["memory.gathered"] == pytest.approx(2 * plain["memory.gathered"])
 
 
@@ -290,6 +290,29 @@ def test_experts_have_buckets_of_their_own():
     assert large == pytest.approx(plain, rel=1e-3)
     found = answer(*EXPERTS, "communication.bucket=100 MB", "plan.overlap.contention=0%")["step.data.gradients"]
     assert 0 < found < large
+
+
+@pytest.mark.parametrize(
+    ("changes", "stages"),
+    [
+        (("communication.bucket=25 MB",), {0, 1, 2}),
+        (("communication.prefetch=1",), {3}),
+        (
+            ("communication.compression=fp8", "communication.late_precision={compression: none, after: 80%}"),
+            {0, 1, 2, 3},
+        ),
+    ],
+)
+def test_a_search_keeps_to_plans_that_pieces_go_with(changes, stages):
+    found = loaded(DDP[0], "plan=auto", *changes)
+    plan = found.file.plan
+    assert plan.zero in stages
+    written = {
+        name: getattr(plan, name) for name in ("tensor", "pipeline", "context", "micro_batch", "zero", "recompute")
+    }
+    again = loaded(DDP[0], *changes, *(f"plan.{name}={value}" for name, value in written.items()))
+    best, same = estimate([found, again])
+    assert best["step"] <= same["step"] * (1 + 1e-12)
 
 
 FAULTS = [
