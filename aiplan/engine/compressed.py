@@ -82,6 +82,7 @@ def coding_memory(values: Inputs, holds: Held, dense_ranks: Array) -> Array:
     how, share = values.communication, shares(values)
     dense = coded(values, holds.dense, share.dense, dense_ranks)
     expert = coded(values, holds.experts, share.expert, holds.expert_shards)
+    bucket = compose.chosen(how.bucket, how.bucket, compression.BUCKET_BYTES)
     needed: Array = compression.coding_memory(
         compose.summed(holds.dense, holds.experts),
         values.workload.gradient_bytes,
@@ -89,8 +90,10 @@ def coding_memory(values: Inputs, holds: Held, dense_ranks: Array) -> Array:
         how.feedback,
         compose.summed(dense.sent, expert.sent),
         compose.summed(dense.received, expert.received),
+        bucket,
     )
-    return needed
+    late = values.last_part()
+    return needed if late is None else compose.largest(needed, coding_memory(late, holds, dense_ranks))
 
 
 def break_even(values: Inputs, holds: Held) -> BreakEven:

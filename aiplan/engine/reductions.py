@@ -37,6 +37,11 @@ def all_reduce(net: Wires, group: Group, nbytes: Array) -> Array:
     return _asked(net, group, ALL_REDUCE, nbytes, known)
 
 
+def two_level(net: Wires, group: Group, nbytes: Array) -> Array:
+    """Time of an all-reduce inside the nodes and between them; inside only if the ranks are those of one node."""
+    return _by_form(net, group, ALL_REDUCE, "hierarchical", nbytes)
+
+
 def reduce_scatter(net: Wires, group: Group, nbytes: Array) -> Array:
     """Time of a reduce-scatter, half an all-reduce."""
     half = _half(net, group, nbytes)

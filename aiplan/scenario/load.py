@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
 from aiplan.declare import Diagnostics, Mapping, Origin, Origins, build, set_value
-from aiplan.scenario import cautions, communication, environment, legality
+from aiplan.scenario import cautions, communication, environment, legality, pieces
 from aiplan.scenario.files import (
     LIBRARY,
     Place,
@@ -178,12 +178,14 @@ def _checked(
     if values is not None:
         zero = values["plan.zero"].number
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
+        legality.report(pieces.check(file, parts.model, values, searched=searched), tree, diagnostics)
     split = legality.stage_layers(parts.model, file.plan)
     if values is None or split is None or diagnostics.has_errors:
         return None
     system = environment.system(parts)
     told = (
         *communication.cautions(file.communication, values["plan.zero"].number),
+        *(() if searched else pieces.cautions(file, values)),
         *environment.lint(file.environment, system, tree),
     )
     cautions.report(told, tree, diagnostics)
@@ -285,7 +287,8 @@ def _check_names(tree: Node, place: Place, catalog: Catalog, diagnostics: Diagno
 
 def _check_words(tree: Node, diagnostics: Diagnostics) -> None:
     """Note what cannot be meant, whatever the rest of the file says."""
-    legality.report(communication.unknown(scalar_at(tree, communication.PATH) or "none"), tree, diagnostics)
+    for path in (communication.PATH, communication.LATE):
+        legality.report(communication.unknown(scalar_at(tree, path) or "none", path), tree, diagnostics)
     legality.report(environment.check(environment.names(tree)), tree, diagnostics)
 
 

@@ -9,6 +9,7 @@ from aiplan.report.estimate.document import INTERVALS, MEMORY_INTERVAL, compress
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from aiplan.planning.estimate import Estimate
     from aiplan.report.estimate import Answer
     from aiplan.report.records import Cell
 
