@@ -15,14 +15,13 @@ from aiplan import units
 from aiplan.catalog.derived import sparse_peaks
 from aiplan.catalog.leaves import Leaf, field_spec, leaves, plain, under
 from aiplan.catalog.records import KINDS, Accelerator, Link, Network, Node, Price, PurchasePrice, Switch
-from aiplan.declare import InputError, Mark
+from aiplan.declare import Diagnostics, InputError, Mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from aiplan.catalog.load import Catalog, Found
     from aiplan.catalog.records import Entry, LinkUse
-    from aiplan.declare import Diagnostics
 
 REFERENCES = {
     ("accelerators", "scale_up.link"): "links",
@@ -112,6 +111,20 @@ def lint(catalog: Catalog, diagnostics: Diagnostics) -> int:
         hint = f"entries are files '<kind>/<id>.yaml' in lower case; kinds: {', '.join(KINDS)}"
         diagnostics.error("AIP211", f"'{name}' is not read", Mark(name, 1, 1, 2), hint=hint)
     return sum(map(len, shelf.ids.values()))
+
+
+def doubtful_peaks(catalog: Catalog, ident: str) -> list[Problem]:
+    """Return what is odd about the peaks of one accelerator, beside those of the same architecture."""
+    families: dict[str, list[Accelerator]] = {}
+    for name in catalog.ids("accelerators"):
+        found = catalog.accelerator(name, Diagnostics())
+        if found is not None and found[0].architecture:
+            families.setdefault(_family(found[0]), []).append(found[0])
+    mine = catalog.accelerator(ident, Diagnostics())
+    if mine is None:
+        return []
+    case = Case("accelerators", mine[0], (), Shelf({}, {}, families))
+    return [problem for rule in (peaks_keep_ratios, peaks_are_dense, peaks_fit_the_clock) for problem in rule(case)]
 
 
 def _read_all(catalog: Catalog, diagnostics: Diagnostics) -> Shelf:

@@ -31,6 +31,8 @@ COMMANDS = (
     "compare",
     "explain",
     "search",
+    "check",
+    "diff",
     "collective",
     "topology",
     "accuracy",

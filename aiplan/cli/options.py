@@ -16,7 +16,7 @@ import typer
 from aiplan.cli.complete import run_files, scenarios
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 class Format(StrEnum):
@@ -136,15 +136,28 @@ SHARED = tuple(
 
 def with_session(command: Callable[..., None]) -> Callable[..., None]:
     """Add the shared options to a command, which gets what they mean as a session, its first argument."""
+    return _joined(command, SHARED)
+
+
+def with_formats(formats: type[StrEnum], usual: StrEnum) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the shared options to a command that has formats of its own."""
+    option = typer.Option("--format", envvar="AIPLAN_FORMAT", help="Form of the result.")
+    form, *rest = SHARED
+    own = form.replace(annotation=Annotated[formats, option], default=usual)
+    return lambda command: _joined(command, (own, *rest))
+
+
+def _joined(command: Callable[..., None], shared_options: Sequence[inspect.Parameter]) -> Callable[..., None]:
+    """Return a command with its own options and shared ones."""
 
     def run(*, catalog: list[Path] | None, **values: Any) -> None:
         from aiplan.cli.session import Session
 
-        shared = {item.name: values.pop(item.name) for item in SHARED if item.name in values}
+        shared = {item.name: values.pop(item.name) for item in shared_options if item.name in values}
         command(Session(overlays=tuple(catalog or ()), **shared), **values)
 
     _, *own = inspect.signature(command).parameters.values()
     parameters = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in own]
-    run.__signature__ = inspect.Signature([*parameters, *SHARED])  # type: ignore[attr-defined]
+    run.__signature__ = inspect.Signature([*parameters, *shared_options])  # type: ignore[attr-defined]
     run.__annotations__ = {}
     return run

@@ -102,6 +102,11 @@ class Session(NamedTuple):
         if found.items and not self.quiet:
             write(render(found.items, found.sources) + "\n", sys.stderr)
 
+    def fault(self, loaded: Loaded) -> None:
+        """Show all that is wrong with something that could not be read, though others can."""
+        found = loaded.diagnostics
+        write(render(found.items, found.sources) + "\n\n", sys.stderr)
+
     def say(self, text: str) -> None:
         """Tell a person something that is not the result."""
         if not self.quiet:

@@ -1,6 +1,7 @@
 """The codes of every diagnostic, one row each: they are an interface and are never reused.
 
-AIP1xx is about the file and its values, AIP2xx about the catalog, AIP3xx about plan and workload.
+AIP1xx is about the file and its values, AIP2xx about the catalog, AIP3xx about plan and workload, AIP4xx about what
+`aiplan check` holds an estimate to.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ _ROWS = (
         "A field is called unverified that is not there, or a price nobody read or dated is not called unverified.",
     ),
     Code("AIP209", "label-mismatch", "The number on the label and the one to compute with are too far apart."),
-    Code("AIP210", "bad-condition", "A condition of --where names no field, or asks what the field cannot answer."),
+    Code("AIP210", "bad-condition", "A condition names no field or result, or asks what that cannot answer."),
     Code("AIP211", "stray-file", "The file lies where the catalog does not look, so it would be ignored."),
     # The plan and the workload
     Code("AIP301", "world-size", "The product of the parallel sizes is not the number of accelerators."),
@@ -114,6 +115,19 @@ _ROWS = (
     Code("AIP331", "bad-variable-value", "The environment variable does not take this value, so it would be ignored."),
     Code("AIP332", "variable-against-hardware", "The environment variable contradicts the hardware or another one."),
     Code("AIP333", "forbidden-algorithm", "The environment forbids the algorithm that the estimate assumes."),
+    # What a check holds an estimate to
+    Code("AIP401", "broken-rule", "The estimate does not meet a condition of the scenario or of the policy."),
+    Code("AIP402", "unknown-result", "A rule asks for a result that is unknown for lack of an input."),
+    Code("AIP403", "unknown-rule", "The policy names a rule that it does not have, or two rules by one name."),
+    Code("AIP404", "does-not-fit", "The plan needs more memory than an accelerator has."),
+    Code("AIP410", "tensor-across-nodes", "Tensor parallel ranks lie in several scale-up networks."),
+    Code("AIP411", "few-micro-batches", "There are fewer micro-batches than pipeline stages."),
+    Code("AIP412", "large-bubble", "The pipeline bubble takes a large share of the step."),
+    Code("AIP413", "oversubscribed-ring", "A ring that the step waits for crosses a narrow tier of the fabric."),
+    Code("AIP414", "unverified-entry", "The estimate rests on a catalog entry whose numbers nobody read in a source."),
+    Code("AIP416", "assumed-efficiency", "A large share of the step rests on efficiencies that nobody gave."),
+    Code("AIP417", "memory-near-limit", "The plan fits by less than predictions of memory are off by."),
+    Code("AIP418", "behind-the-best", "Another plan is faster by more than the error of a prediction."),
 )
 
 CODES: dict[str, Code] = {row.code: row for row in _ROWS}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.planning import evidence
 from aiplan.planning.chunks import OBJECTIVES, Part, Place, Question, spaces
 from aiplan.planning.estimate import Estimate, estimate
+from aiplan.planning.fit import Tight, tightness
 from aiplan.planning.workers import serial
 from aiplan.scenario.load import with_plan
 from aiplan.units import quantity
@@ -37,13 +38,6 @@ class Choice(NamedTuple):
     variant: int
     plan: Plan
     estimate: Estimate
-
-
-class Tight(NamedTuple):
-    """How tightly a plan fits: the share of the memory that it needs, and by how much that may be too low."""
-
-    used: float
-    error: float
 
 
 class Asked(NamedTuple):
@@ -104,11 +98,7 @@ class Answer(NamedTuple):
 
     def tight(self) -> Tight | None:
         """Return how tightly the best plan fits, if by less than what predictions of memory are off by."""
-        one = self.best[0].estimate
-        likely = one.interval("memory")
-        if likely is None or likely.high <= one["memory.capacity"]:
-            return None
-        return Tight(one["memory.needed"] / one["memory.capacity"], likely.high / one["memory"] - 1.0)
+        return tightness(self.best[0].estimate)
 
 
 def question_of(

@@ -27,10 +27,14 @@ Setting = tuple[str, str, str]
 
 
 class Source(NamedTuple):
-    """Where a scenario is read from: a path or library name, or text that came through a pipe."""
+    """Where a scenario is read from: a path or library name, or text that came through a pipe.
+
+    `place` is where text that came another way would lie: its name in messages, and what models it names are beside.
+    """
 
     text: str
     piped: bytes | None = None
+    place: Place | None = None
 
 
 class Variant(NamedTuple):
@@ -133,5 +137,6 @@ def _load(
 ) -> Scenario | None:
     if source.piped is None:
         return load(source.text, catalog, diagnostics, settings, searched=searched)
-    tree = read(source.piped, STDIN, diagnostics)
-    return resolve_tree(tree, Place(STDIN, Path("stdin")), catalog, diagnostics, settings, searched=searched)
+    place = source.place or Place(STDIN, Path("stdin"))
+    tree = read(source.piped, place.name, diagnostics)
+    return resolve_tree(tree, place, catalog, diagnostics, settings, searched=searched)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from aiplan.report.check import schema as check
+from aiplan.report.code import schema as code
+from aiplan.report.diff import schema as diff
 from aiplan.report.schema_parts import COUNT, INTERVAL, MAYBE, NUMBER, TEXT, TEXTS, UNKNOWN, closed, items, or_none
 from aiplan.report.search import schema as search
 
@@ -47,11 +50,17 @@ def schema_of(kind: str) -> dict[str, Any]:
     from aiplan.catalog.records import KINDS
     from aiplan.declare.schema import json_schema
     from aiplan.scenario.model import Model
+    from aiplan.scenario.policy import PolicyFile
     from aiplan.scenario.records import ScenarioFile
     from aiplan.scenario.software import Software
 
     singular = {name.removesuffix("es" if name == "switches" else "s"): record for name, record in KINDS.items()}
-    records: dict[str, type] = singular | {"scenario": ScenarioFile, "model": Model, "software": Software}
+    records: dict[str, type] = singular | {
+        "scenario": ScenarioFile,
+        "policy": PolicyFile,
+        "model": Model,
+        "software": Software,
+    }
     return json_schema(records[kind], f"aiplan {kind}", f"{NAMESPACE}:{kind}")
 
 
@@ -67,6 +76,9 @@ def result_schema() -> dict[str, Any]:
             _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
             _document("accuracy", closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
             _document("search", search.inputs(), search.result()),
+            _document("check", check.inputs(), check.result()),
+            _document("code", code.inputs(), code.result()),
+            _document("diff", diff.inputs(), diff.result()),
             _document("topology", _topology_inputs(), _topology()),
             _document("calibrate", closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
@@ -110,8 +122,13 @@ def _document(kind: str, inputs: dict[str, Any], result: dict[str, Any]) -> dict
 
 def _inputs(*, values: bool) -> dict[str, Any]:
     value = closed({"value": UNKNOWN, "origin": TEXT, "where": TEXT, "detail": TEXT})
-    named = {"values": {"type": "object", "additionalProperties": value}} if values else {}
-    return closed({"scenario": TEXT, "source": TEXT, "settings": TEXTS} | named)
+    field = closed({"text": TEXT, "where": TEXT})
+    named = {
+        "fields": {"type": "object", "additionalProperties": field},
+        "values": {"type": "object", "additionalProperties": value},
+    }
+    head = {"scenario": TEXT, "source": TEXT, "settings": TEXTS}
+    return closed(head | named, optional=("fields",)) if values else closed(head)
 
 
 def _estimate() -> dict[str, Any]:

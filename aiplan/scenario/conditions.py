@@ -1,7 +1,8 @@
 """Conditions on an estimate, such as `memory <= 90 %`, `mfu >= 0.4` or `tensor <= 8`: what they may ask, and of what.
 
 A condition compares one result or one size of the plan with a value. A share asked of a time or of the memory means the
-share of the step, or of what the device has.
+share of the step, or of what the device has. `fits` alone is a condition too. The same words serve `--where`, `expect:`
+of a scenario, and the rules of a policy.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aiplan import units
-from aiplan.declare import Mark
+from aiplan.declare import Mapping, Mark, Scalar, Sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from aiplan.core.arrays import Numeric
-    from aiplan.declare import Diagnostics
+    from aiplan.declare import Diagnostics, Node
 
 _FORM = r"\s*(?P<name>[A-Za-z_][\w.]*)\s*(?P<sign>>=|<=|!=|==|=|>|<)\s*(?P<value>[^\s=<>!](?:.*\S)?)\s*"
 _SHARE = r"[0-9.]+(?:e-?[0-9]+)?\s*%?"
@@ -31,6 +32,8 @@ _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "!=": operator.ne,
 }
 SHARE = "fraction"
+WORDS = {"fits": "memory <= 100 %"}
+"""Conditions that are a word, and what each stands for."""
 
 
 class Field(NamedTuple):
@@ -65,7 +68,10 @@ FIELDS = (
 
 
 class Condition(NamedTuple):
-    """A condition as written, the term that it asks, the term that is the whole of it if any, and the number."""
+    """A condition as written, the term that it asks, the term that is the whole of it if any, and the number.
+
+    `dimension` is that of the number: of the term, a share, or the name of the choices it is one of.
+    """
 
     text: str
     name: str
@@ -73,6 +79,7 @@ class Condition(NamedTuple):
     whole: str | None
     sign: str
     number: float
+    dimension: str
 
     @property
     def on_plan(self) -> bool:
@@ -87,6 +94,31 @@ class Condition(NamedTuple):
     def holds(self, of: Callable[[str], Numeric]) -> Numeric:
         """Whether the condition holds; unknown does not."""
         return _SIGNS[self.sign](self.left(of), self.number)
+
+
+class Expectation(NamedTuple):
+    """A condition that a file puts on its own results, and where it stands there."""
+
+    condition: Condition
+    mark: Mark
+
+
+def expectations(tree: Node, diagnostics: Diagnostics, key: str = "expect") -> tuple[Expectation, ...]:
+    """Read the conditions in a list of a file; note what is wrong with any at its place."""
+    block = next((child for name, child in tree.items if name.text == key), None) if isinstance(tree, Mapping) else None
+    found = (at_node(node, diagnostics) for node in (block.items if isinstance(block, Sequence) else ()))
+    return tuple(one for one in found if one is not None)
+
+
+def at_node(node: Node, diagnostics: Diagnostics) -> Expectation | None:
+    """Read the condition that stands at a node; note what is wrong with it there."""
+    if not isinstance(node, Scalar) or not isinstance(node.value, str):
+        return None  # the declaration of the field has complained
+    try:
+        return Expectation(read_condition(node.text), node.mark)
+    except units.UnitError as fault:
+        diagnostics.error("AIP210", fault.problem, node.mark, hint=fault.hint or _HINT)
+        return None
 
 
 def read_conditions(texts: Iterable[str], diagnostics: Diagnostics, option: str = "--where") -> tuple[Condition, ...]:
@@ -111,18 +143,22 @@ def read_condition(text: str) -> Condition:
     UnitError
         It has not the form, names nothing that is known, or its value is of another kind.
     """
+    word = text.strip()
+    if word in WORDS:
+        return read_condition(WORDS[word])._replace(text=word, name=word)
     match = re.fullmatch(_FORM, text, re.DOTALL)
     if match is None:
-        raise units.UnitError(f"'{text.strip()}' is not a condition", _HINT)
+        raise units.UnitError(f"'{word}' is not a condition", _meant(word))
     name, sign, value = match["name"], {"==": "="}.get(match["sign"], match["sign"]), match["value"]
     field = FIELDS.get(name)
     if field is None:
         raise units.UnitError(f"no result or size '{name}' to put a condition on", _similar(name))
     if field.dimension in CHOICES:
-        return Condition(text.strip(), name, field.term, None, sign, _choice(name, sign, value))
+        return Condition(word, name, field.term, None, sign, _choice(name, sign, value), field.dimension)
     share = field.whole is not None and re.fullmatch(_SHARE, value) is not None
-    number = units.parse(value, SHARE if share else field.dimension)
-    return Condition(text.strip(), name, field.term, field.whole if share else None, sign, number)
+    dimension = SHARE if share else field.dimension
+    whole = field.whole if share else None
+    return Condition(word, name, field.term, whole, sign, units.parse(value, dimension), dimension)
 
 
 def _choice(name: str, sign: str, value: str) -> float:
@@ -132,10 +168,17 @@ def _choice(name: str, sign: str, value: str) -> float:
     return float(choices.index(value.lower()))
 
 
+def _meant(word: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - only after a mistake
+
+    close = get_close_matches(word, WORDS, n=1)
+    return f"did you mean '{close[0]}'?" if close else _HINT
+
+
 def _similar(name: str) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only after a mistake
 
-    close = get_close_matches(name, FIELDS, n=3)
+    close = get_close_matches(name, (*FIELDS, *WORDS), n=3)
     if close:
         return f"did you mean {' or '.join(repr(text) for text in close)}?"
-    return f"known: {', '.join((*RESULTS, *SIZES, *CHOICES))}, and parts of the step such as step.bubble"
+    return f"known: {', '.join((*WORDS, *RESULTS, *SIZES, *CHOICES))}, and parts of the step such as step.bubble"

@@ -9,6 +9,7 @@ from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
 from aiplan.declare import Diagnostics, Mapping, Origin, Origins, build, set_value
 from aiplan.scenario import cautions, communication, environment, legality, pieces
+from aiplan.scenario.conditions import expectations
 from aiplan.scenario.files import (
     LIBRARY,
     Place,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from aiplan.catalog.records import Accelerator, Link, Network, Switch
     from aiplan.declare import Node
     from aiplan.scenario.cautions import Caution
+    from aiplan.scenario.conditions import Expectation
     from aiplan.scenario.values import Value
 
 
@@ -48,7 +50,7 @@ NAMES = {
 
 
 class Scenario(NamedTuple):
-    """A scenario, resolved.
+    """A scenario, resolved; `tree` is the text it was read from, for who wants to point into it.
 
     `searched` says that its plan is still to be searched: what stands in its place is no layout that anyone chose.
     """
@@ -63,6 +65,8 @@ class Scenario(NamedTuple):
     cautions: tuple[Caution, ...] = ()
     settings: tuple[str, ...] = ()
     searched: bool = False
+    expect: tuple[Expectation, ...] = ()
+    tree: Node | None = None
 
     @property
     def file(self) -> ScenarioFile:
@@ -152,6 +156,7 @@ def resolve_tree(
     file = build(ScenarioFile, tree, diagnostics, "", origins)
     if file is None:
         _check_names(tree, place, catalog, diagnostics)
+        expectations(tree, diagnostics)
         return None
     if not _version_known(file.schema_version, tree, diagnostics):
         return None
@@ -159,12 +164,14 @@ def resolve_tree(
     if searched:
         file = ScenarioFile(**(vars(file) | {"plan": Plan() if file.plan == AUTO_PLAN else unsized(file.plan)}))
     parts = _parts(file, tree, origins, place, catalog, diagnostics)
+    expect = expectations(tree, diagnostics)
     complete = parts is not None and not diagnostics.has_errors
     _check_words(tree, diagnostics)
     if parts is None or not complete:
         return None
     texts = tuple(f"{path}={value}" for path, value, _ in settings)
-    return _checked(parts, tree, place, diagnostics, texts, searched=searched)
+    found = _checked(parts, tree, place, diagnostics, texts, searched=searched)
+    return found and found._replace(expect=expect, tree=tree)
 
 
 def _checked(

@@ -253,6 +253,11 @@ class ScenarioFile(Declared):
         default="empty",
     )
     software: str = text(doc="Preset of kernels, overlap and optimizer", default="megatron-core")
+    expect: tuple[str, ...] = listing(
+        text(doc="Condition"),
+        doc="What `aiplan check` holds the estimate to: fits, 'mfu >= 40 %', 'time_to_train <= 30 days'",
+        default=(),
+    )
     measured: Measured | None = record(Measured, doc="What a published run measured", default=None)
     notes: str | None = text(doc="What a reader should know", default=None)
 
@@ -261,6 +266,5 @@ NOT_MODELLED_YET = {
     "checkpoint": "checkpoint stalls and intervals",
     "reliability": "failures and restarts",
     "storage": "storage and data loading",
-    "expect": "expectations",
 }
 """Keys of the format whose model comes later: refused, never ignored."""

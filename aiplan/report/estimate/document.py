@@ -130,10 +130,16 @@ def inputs(estimate: Estimate) -> dict[str, Any]:
         }
         for name, value in scenario.values.items()
     }
+    fields = {
+        name: {"text": origin.detail, "where": origin.where}
+        for name, origin in scenario.parts.origins.items()
+        if origin.kind == "given"
+    }
     return {
         "scenario": scenario.name,
         "source": scenario.source,
         "settings": list(scenario.settings),
+        "fields": fields,
         "values": values,
     }
 

@@ -1,0 +1,309 @@
+"""Scenarios held to their expectations, to a policy, and to what usually goes wrong: one batch, one verdict a rule."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from aiplan.declare import CODES, Diagnostics
+from aiplan.planning.discover import targets
+from aiplan.planning.estimate import estimate
+from aiplan.planning.lints import behind_the_best, smells
+from aiplan.planning.names import unit
+from aiplan.planning.variants import STDIN, Loaded, load_source, load_written
+from aiplan.scenario.conditions import CHOICES, SHARE, Condition, read_condition
+from aiplan.scenario.files import find_scenario, locate
+from aiplan.scenario.policy import CODE_OF, NO_POLICY
+from aiplan.units import quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from aiplan.catalog.load import Catalog
+    from aiplan.declare import Diagnostic, Mark
+    from aiplan.planning.discover import Skipped
+    from aiplan.planning.estimate import Estimate
+    from aiplan.planning.lints import Smell
+    from aiplan.planning.variants import Setting, Source
+    from aiplan.scenario.load import Scenario
+    from aiplan.scenario.policy import Policy
+
+STATES = ("ok", "exempt", "note", "warning", "error")
+"""How a rule came out, the worst last."""
+BROKEN_RULE, UNKNOWN_RESULT, DOES_NOT_FIT = "AIP401", "AIP402", "does-not-fit"
+DIMENSION_UNITS = {"money": "USD", "time": "s", "energy": "J", "carbon": "kg", "data": "B", "count": "1", SHARE: "%"}
+
+
+class Verdict(NamedTuple):
+    """How one rule came out for one file.
+
+    `found` and `bound` are what the rule compares, in `unit`; `margin` is how much room there is, as a share of the
+    bound, and negative where the rule is broken. `broken` says that the file could not be read.
+    """
+
+    rule: str
+    state: str
+    code: str
+    text: str
+    hint: str = ""
+    why: str = ""
+    found: float | None = None
+    bound: float | None = None
+    unit: str = "1"
+    margin: float | None = None
+    mark: Mark | None = None
+    broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A file with all verdicts, the worst last, and its estimate if it could be read."""
+
+    path: str
+    name: str
+    loaded: Loaded
+    verdicts: tuple[Verdict, ...]
+    estimate: Estimate | None
+
+    @property
+    def state(self) -> str:
+        """The worst of the verdicts."""
+        return STATES[max((STATES.index(one.state) for one in self.verdicts), default=0)]
+
+    @property
+    def broken(self) -> bool:
+        """Whether the file could not be read."""
+        return self.estimate is None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """All files of a check, the worst last, and what was left out."""
+
+    files: tuple[Checked, ...]
+    skipped: tuple[Skipped, ...]
+    policy: Policy
+    paths: tuple[str, ...]
+    settings: tuple[str, ...] = ()
+
+    @property
+    def verdicts(self) -> list[tuple[Checked, Verdict]]:
+        """Every verdict with its file."""
+        return [(file, one) for file in self.files for one in file.verdicts]
+
+    def count(self, state: str) -> int:
+        """Return how many verdicts are of a kind."""
+        return sum(one.state == state for _, one in self.verdicts)
+
+    @property
+    def code(self) -> int:
+        """Exit code: 2 if a file could not be read, 1 if a rule is broken at the level of an error, else 0."""
+        if any(file.broken for file in self.files):
+            return 2
+        return int(any(file.state == "error" for file in self.files))
+
+
+def check(
+    paths: Sequence[Source],
+    catalog: Catalog,
+    policy: Policy = NO_POLICY,
+    settings: Sequence[Setting] = (),
+    convention: str = "megatron",
+    *,
+    searched: bool = False,
+    told: Callable[[int], None] = lambda _: None,
+) -> Check:
+    """Check scenarios, all estimated as one batch; one that cannot be read does not hide the others.
+
+    Parameters
+    ----------
+    paths : sequence of Source
+        Files, names of the library, patterns and folders.
+    catalog : Catalog
+        Where ids are looked up.
+    policy : Policy
+        Rules beside those of the scenarios.
+    settings : sequence of tuple
+        Changes made to all of them.
+    convention : str
+        How operations are counted.
+    searched : bool
+        Whether to search for better plans too.
+    told : callable
+        Takes how many files are done, again and again.
+    """
+    asked = targets(paths)
+    loaded = [load_source(source, catalog, settings) for source in asked.sources]
+    legal = [one.scenario for one in loaded if one.scenario is not None]
+    answers = iter(estimate(legal, convention) if legal else ())
+    files = [_missing(text) for text in asked.missing]
+    for at, (source, one) in enumerate(zip(asked.sources, loaded, strict=True), start=1):
+        name = path_of(source)
+        if one.scenario is None:
+            files.append(_broken(name, one))
+        else:
+            answer = next(answers)
+            unsized = load_written(source, catalog, settings, searched=True).scenario if searched else None
+            verdicts = _in_order(_verdicts(name, answer, one, policy, catalog, unsized))
+            files.append(Checked(name, one.scenario.name, one, verdicts, answer))
+        told(at)
+    files.sort(key=lambda file: (file.broken, STATES.index(file.state)))
+    texts = tuple(f"{path}={value}" for path, value, _ in settings)
+    return Check(tuple(files), asked.skipped, policy, tuple(path_of(source) for source in paths), texts)
+
+
+def path_of(source: Source) -> str:
+    """Return the path of a file as reports and patterns have it."""
+    return STDIN if source.piped is not None else find_scenario(source.text).name.replace("\\", "/")
+
+
+def judge(condition: Condition, one: Estimate) -> tuple[float, bool]:
+    """Return what a condition asks of an estimate, and whether it holds; an unknown result is NaN and does not."""
+    found = float(condition.left(partial(_answer, one)))
+    return found, not math.isnan(found) and bool(condition.holds(partial(_answer, one)))
+
+
+def _answer(one: Estimate, term: str) -> float:
+    if term == "utilisation":
+        return one.mfu
+    if term == "plan.recompute":
+        return float(CHOICES["recompute"].index(one.scenario.file.plan.recompute))
+    return one.given(term) if term.startswith(("plan.", "cluster.")) else one[term]
+
+
+def margin(condition: Condition, found: float) -> float | None:
+    """Return how much room is left, as a share of the bound; None where that has no meaning."""
+    if condition.sign in {"=", "!="} or condition.number == 0 or not math.isfinite(found):
+        return None
+    room = found / condition.number - 1.0
+    return room if condition.sign in {">=", ">"} else -room
+
+
+def _verdicts(
+    path: str, one: Estimate, loaded: Loaded, policy: Policy, catalog: Catalog, unsized: Scenario | None
+) -> Iterator[Verdict]:
+    """Yield the verdict of every rule that holds for a file, and of everything that looks wrong."""
+    asked: set[str] = set()
+    for expectation in one.scenario.expect:
+        condition, mark = expectation
+        asked.add(condition.name)
+        yield _ruled(condition.name, condition, one, "error", mark, "")
+    for rule in policy.asked(path):
+        condition, place = rule.expectation
+        asked.add(condition.name)
+        mark = _place(one.scenario, condition) or place
+        yield _exempt(path, policy, _ruled(rule.name, condition, one, rule.level, mark, rule.why))
+    if "fits" not in asked:
+        yield from _fits(path, policy, one)
+    found = [*smells(one, policy.file.limits, catalog), *(behind_the_best(one, unsized) if unsized else ())]
+    for smell in found:
+        level = policy.level(smell.lint)
+        if level != "off":
+            yield _exempt(path, policy, _smelt(smell, one.scenario, level))
+    for item in loaded.diagnostics.items:
+        name = CODES[item.code].name
+        level = policy.level(name)
+        if level != "off":
+            yield _exempt(path, policy, _told(item, level))
+
+
+def _ruled(name: str, condition: Condition, one: Estimate, level: str, mark: Mark, why: str) -> Verdict:
+    found, holds = judge(condition, one)
+    unknown = math.isnan(found)
+    return Verdict(
+        rule=name,
+        state="ok" if holds else level,
+        code=UNKNOWN_RESULT if unknown else BROKEN_RULE,
+        text=condition.text,
+        hint=_missing_input(condition, one) if unknown else "",
+        why=why,
+        found=None if unknown else found,
+        bound=condition.number,
+        unit=DIMENSION_UNITS.get(condition.dimension, unit(condition.term)),
+        margin=margin(condition, found),
+        mark=mark,
+    )
+
+
+def _fits(path: str, policy: Policy, one: Estimate) -> Iterator[Verdict]:
+    """Yield whether the plan fits, which is asked even if nobody does."""
+    level = policy.level(DOES_NOT_FIT)
+    condition = read_condition("fits")
+    mark = _place(one.scenario, condition)
+    if level == "off" or mark is None:
+        return
+    needed, there = (quantity(number, "B") for number in (one.needed_memory, one["memory.capacity"]))
+    hint = f"the plan needs {needed} per accelerator, and there is {there}; see 'aiplan estimate' for ways out"
+    verdict = _ruled(DOES_NOT_FIT, condition, one, level, mark, "")
+    if verdict.state == "ok":
+        yield verdict._replace(rule=condition.name)
+    else:
+        yield _exempt(path, policy, verdict._replace(code=CODE_OF[DOES_NOT_FIT], hint=hint))
+
+
+def _missing_input(condition: Condition, one: Estimate) -> str:
+    return next((item.hint for item in one.unknowns() if condition.term in item.results), "an input is unknown")
+
+
+def _place(scenario: Scenario, condition: Condition) -> Mark | None:
+    """Return the place in a scenario that answers for a result, so that an annotation stands where it can be mended."""
+    if scenario.tree is None:
+        return None
+    return locate(scenario.tree, condition.term if condition.on_plan else "plan")
+
+
+def _smelt(smell: Smell, scenario: Scenario, level: str) -> Verdict:
+    mark = None if scenario.tree is None else locate(scenario.tree, smell.path)
+    code = CODE_OF[smell.lint]
+    shares = isinstance(smell.bound, float) and smell.bound <= 1
+    return Verdict(
+        smell.lint,
+        level,
+        code,
+        smell.problem,
+        smell.hint,
+        found=smell.found,
+        bound=smell.bound,
+        unit="%" if shares else "1",
+        mark=mark,
+    )
+
+
+def _told(item: Diagnostic, level: str) -> Verdict:
+    return Verdict(CODES[item.code].name, level, item.code, item.problem, item.hint or "", mark=item.mark)
+
+
+def _exempt(path: str, policy: Policy, verdict: Verdict) -> Verdict:
+    """Return a verdict as it counts: a broken rule from which the file is exempt does not."""
+    why = policy.exempts(path, verdict.rule)
+    return verdict if why is None or verdict.state == "ok" else verdict._replace(state="exempt", why=why)
+
+
+def _broken(path: str, loaded: Loaded) -> Checked:
+    verdicts = (
+        Verdict(
+            CODES[item.code].name,
+            item.level,
+            item.code,
+            item.problem,
+            item.hint or item.expected or "",
+            mark=item.mark,
+            broken=item.level == "error",
+        )
+        for item in loaded.diagnostics.items
+    )
+    return Checked(path, path, loaded, _in_order(verdicts), None)
+
+
+def _missing(text: str) -> Checked:
+    found = Diagnostics()
+    found.error(
+        "AIP113", f"no file matches '{text}'", hint="give a file, a folder, a pattern or a scenario of the library"
+    )
+    return _broken(text, Loaded(None, found))
+
+
+def _in_order(verdicts: Iterator[Verdict]) -> tuple[Verdict, ...]:
+    return tuple(sorted(verdicts, key=lambda one: STATES.index(one.state)))

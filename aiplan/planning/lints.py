@@ -1,0 +1,175 @@
+"""What looks wrong with an estimate though it is legal: each with the field to look at, and a way out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from aiplan.catalog.lint import doubtful_peaks
+from aiplan.planning.fit import tightness
+from aiplan.planning.placement import placement
+from aiplan.planning.search import question_of, search
+from aiplan.units import quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aiplan.catalog.load import Catalog
+    from aiplan.planning.estimate import Estimate
+    from aiplan.scenario.load import Scenario
+    from aiplan.scenario.policy import Limits
+
+EFFICIENCIES = {
+    "cluster.matmul_fraction": (
+        "step.compute.projections",
+        "step.compute.feed_forward",
+        "step.compute.experts",
+        "step.compute.ends",
+    ),
+    "cluster.attention_fraction": ("step.compute.attention",),
+    "cluster.memory_fraction": ("step.compute.elementwise", "step.compute.accumulation", "step.optimizer"),
+    "cluster.link_fraction": ("step.tensor", "step.context"),
+    "cluster.network_fraction": ("step.data", "step.pipeline"),
+}
+"""Shares of a rate that real runs reach, and the terms that are in proportion to one."""
+RINGS = {"tensor": "step.tensor", "context": "step.context", "data": "step.data"}
+"""Groups whose traffic is a ring, and the term that waits for it."""
+
+
+class Smell(NamedTuple):
+    """Something that looks wrong: name of its code, the field to look at, what it is, and a way out.
+
+    `found` and `bound` are what was found and from where on it is told, as shares or counts.
+    """
+
+    lint: str
+    path: str
+    problem: str
+    hint: str
+    found: float | None = None
+    bound: float | None = None
+
+
+def smells(one: Estimate, limits: Limits, catalog: Catalog) -> Iterator[Smell]:
+    """Yield everything that looks wrong with an estimate.
+
+    Parameters
+    ----------
+    one : Estimate
+        The estimate.
+    limits : Limits
+        From where on something is worth telling.
+    catalog : Catalog
+        What it was made from.
+    """
+    yield from _memory(one)
+    yield from _tensor(one)
+    yield from _pipeline(one, limits)
+    yield from _rings(one, limits)
+    yield from _efficiencies(one, limits)
+    yield from _entries(one.scenario)
+    yield from _peaks(one.scenario, catalog)
+
+
+def behind_the_best(one: Estimate, unsized: Scenario) -> Iterator[Smell]:
+    """Yield that a search finds a plan which is faster by more than the error of a prediction.
+
+    Parameters
+    ----------
+    one : Estimate
+        Estimate of the scenario's own plan.
+    unsized : Scenario
+        The scenario without the sizes of its plan.
+    """
+    if not one.fits:
+        return
+    found = search([unsized], question_of(unsized, "time", shown=1, convention=one.convention, own=one), one)
+    if found.best and found.behind > found.beyond:
+        share, error = quantity(found.behind, "%"), quantity(found.beyond, "%")
+        problem = f"the plan takes {share} longer than the best one, more than predictions are off by ({error})"
+        yield Smell("behind-the-best", "plan", problem, "see 'aiplan search'", found.behind, found.beyond)
+
+
+def _memory(one: Estimate) -> Iterator[Smell]:
+    tight = tightness(one) if one.fits else None
+    if tight is not None:
+        used, error = quantity(tight.used, "%"), quantity(tight.error, "%")
+        problem = f"the plan takes {used} of the memory, and a prediction may be {error} too low (90 %)"
+        yield Smell(
+            "memory-near-limit", "plan", problem, "try it, or leave more room", tight.used, 1 / (1 + tight.error)
+        )
+
+
+def _tensor(one: Estimate) -> Iterator[Smell]:
+    ranks, domain = one.given("plan.tensor"), one.given("cluster.domain")
+    if ranks > domain:
+        problem = f"{ranks:.0f} tensor parallel ranks, and {domain:.0f} accelerators in a scale-up network"
+        hint = f"at most tensor: {domain:.0f}; cut further by pipeline, context or ZeRO"
+        yield Smell("tensor-across-nodes", "plan.tensor", problem, hint, ranks, domain)
+
+
+def _pipeline(one: Estimate, limits: Limits) -> Iterator[Smell]:
+    stages = one.given("plan.pipeline")
+    passes = one.given("workload.global_batch") / (one.given("plan.data") * one.given("plan.micro_batch"))
+    if passes < stages:
+        problem = f"{passes:.0f} micro-batches a step for {stages:.0f} stages: some always wait"
+        hint = "a smaller micro-batch, fewer data parallel ranks or stages, or a larger global batch"
+        yield Smell("few-micro-batches", "plan.pipeline", problem, hint, passes, stages)
+    share = one.share("step.bubble", "step")
+    if share > limits.bubble:
+        problem = f"the pipeline bubble takes {quantity(share, '%')} of the step"
+        yield Smell("large-bubble", "plan.pipeline", problem, "more micro-batches, or interleave", share, limits.bubble)
+
+
+def _rings(one: Estimate, limits: Limits) -> Iterator[Smell]:
+    if max(one.given("cluster.leaf_ring"), one.given("cluster.pod_ring")) <= 1:
+        return
+    for group in placement(one.scenario):
+        share = one.share(RINGS[group.name], "step") if group.name in RINGS else 0.0
+        if group.share < 1 and share > limits.ring:
+            left, waits = quantity(group.share, "%"), quantity(share, "%")
+            problem = (
+                f"the ring of the {group.name} parallel ranks has {left} of its bandwidth where it crosses the fabric, "
+                f"and the step waits for it {waits} of its time"
+            )
+            hint = "a wider fabric, or ranks placed below one leaf"
+            yield Smell("oversubscribed-ring", "cluster.network.oversubscription", problem, hint, share, limits.ring)
+
+
+def _efficiencies(one: Estimate, limits: Limits) -> Iterator[Smell]:
+    guessed = [name for name in EFFICIENCIES if one.scenario.values[name].origin.kind in {"default", "assumed"}]
+    shares = {name: sum(one.share(term, "step") for term in EFFICIENCIES[name]) for name in guessed}
+    total = sum(shares.values())
+    if total > limits.assumed:
+        names = ", ".join(name for name, share in shares.items() if share > 0)
+        problem = f"{quantity(total, '%')} of the step rests on efficiencies that nobody measured here: {names}"
+        hint = "fit them with 'aiplan calibrate', or give them in a catalog of your own"
+        yield Smell("assumed-efficiency", "cluster", problem, hint, total, limits.assumed)
+
+
+def _entries(scenario: Scenario) -> Iterator[Smell]:
+    parts, cluster = scenario.parts, scenario.file.cluster
+    machine = "cluster.node" if cluster.node is not None else "cluster.accelerator"
+    network = "cluster.network.fabric" if cluster.network.fabric else machine
+    used = [
+        ("node", parts.node if cluster.node is not None else None, machine),
+        ("accelerator", parts.accelerator, machine),
+        ("link", parts.link and parts.link[0], machine),
+        ("network", parts.network[0] if parts.network and cluster.nodes > 1 else None, network),
+        ("switch", parts.switch and parts.switch[0], "cluster.network.switch"),
+        ("region", parts.region if cluster.region else None, "cluster.region"),
+    ]
+    for kind, entry, path in used:
+        if entry is not None and not entry.verified:
+            problem = f"the numbers of the {kind} '{entry.name}' were not read in a source"
+            yield Smell("unverified-entry", path, problem, "check them; 'aiplan catalog show' has what is known")
+
+
+def _peaks(scenario: Scenario, catalog: Catalog) -> Iterator[Smell]:
+    """Yield what is odd about the peaks of an accelerator of the user's own; ours were checked before."""
+    if not catalog.overlays:
+        return
+    cluster = scenario.file.cluster
+    ident = cluster.accelerator or scenario.node.accelerator
+    path = "cluster.node" if cluster.accelerator is None else "cluster.accelerator"
+    for problem in doubtful_peaks(catalog, ident):
+        yield Smell("implausible-peak", path, f"{ident}: {problem.text}", problem.hint or "")

@@ -1,0 +1,82 @@
+"""Results that were saved as JSON: read again, and refused in words where they are something else."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aiplan.declare import Diagnostics
+
+KIND = "aiplan.estimate/1"
+PREFIX = "aiplan."
+VALUE_KEYS = {"step": "value_s", "memory": "value_bytes"}
+"""Trees of a result, and where a term of each has its value."""
+
+
+def is_saved(content: bytes) -> bool:
+    """Whether a text is a saved result rather than a scenario written as JSON."""
+    if not content.lstrip().startswith(b"{"):
+        return False
+    found = _parsed(content)
+    return isinstance(found, dict) and str(found.get("schema", "")).startswith(PREFIX)
+
+
+def read_saved(content: bytes, name: str, diagnostics: Diagnostics) -> dict[str, Any] | None:
+    """Return a saved estimate; None, and what is wrong, if it is none."""
+    found = _parsed(content)
+    kind = found.get("schema") if isinstance(found, dict) else None
+    if kind != KIND:
+        hint = "save one with 'aiplan estimate … --format json'"
+        diagnostics.error("AIP116", f"{name} is '{kind}', and not an estimate ('{KIND}')", hint=hint)
+        return None
+    wrong = _wrong(found)
+    if wrong is not None:
+        diagnostics.error("AIP103", f"{name}: {wrong}", hint="save it again: it was changed by hand, or cut off")
+        return None
+    saved: dict[str, Any] = found
+    return saved
+
+
+def _parsed(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _wrong(document: dict[str, Any]) -> str | None:
+    """Return what is missing or of another form in an estimate; None if it can be compared."""
+    inputs, result = document.get("inputs"), document.get("result")
+    if not isinstance(inputs, dict) or not isinstance(result, dict):
+        return "inputs or result is missing"
+    if not all(isinstance(inputs.get(key), str) for key in ("scenario", "source")):
+        return "inputs.scenario or inputs.source is missing"
+    for key, inside in (("values", ("value", "where", "detail")), ("fields", ("text", "where"))):
+        table = inputs.get(key, {})
+        if not isinstance(table, dict) or not all(_has(one, inside) for one in table.values()):
+            return f"inputs.{key} has another form"
+    if not all(_is_number(one["value"]) for one in inputs.get("values", {}).values()):
+        return "a value of inputs.values is no number"
+    trees = [(name, key) for name, key in VALUE_KEYS.items() if not _is_tree(result.get(name), key)]
+    return f"result.{trees[0][0]} is no tree of terms" if trees else None
+
+
+def _has(one: Any, keys: tuple[str, ...]) -> bool:
+    return isinstance(one, dict) and all(key in one for key in keys)
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _is_tree(node: Any, key: str) -> bool:
+    found = [node]
+    while found:
+        one = found.pop()
+        if not _has(one, ("name", "label", key, "children")) or not isinstance(one["children"], list):
+            return False
+        if not _is_number(one[key]) or not all(isinstance(one[name], str) for name in ("name", "label")):
+            return False
+        found += one["children"]
+    return True

@@ -1,0 +1,56 @@
+"""A difference as JSON, and as records: one line a change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aiplan.report import documents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aiplan.planning.diff import Difference, Number
+    from aiplan.report.records import Cell
+
+HEADER = ("kind", "name", "old", "new", "change", "old_where", "new_where")
+
+
+def document(answer: Difference) -> str:
+    """Return a JSON document `aiplan.diff/1`."""
+    sides = zip(("old", "new"), answer.names, answer.sources, strict=True)
+    inputs: dict[str, Any] = {side: {"scenario": name, "source": source} for side, name, source in sides}
+    result = {
+        "changed": answer.changed,
+        "fields": [one._asdict() for one in answer.fields],
+        "values": [_number(one) for one in answer.follows],
+        "results": [_number(one) for one in answer.results],
+        "terms": [
+            {
+                "tree": one.tree,
+                "name": one.name,
+                "label": one.label,
+                "old": one.old,
+                "new": one.new,
+                "change": one.change,
+                "share_of_whole": one.share,
+            }
+            for one in answer.terms
+        ],
+        "results_within_threshold": answer.hidden,
+    }
+    return documents.document("diff", inputs | {"threshold": answer.threshold}, [], result, [])
+
+
+def rows(answer: Difference) -> Iterator[tuple[Cell, ...]]:
+    """Yield a record for every change: causes before effects."""
+    for field in answer.fields:
+        yield "field", field.name, field.old, field.new, None, field.old_where, field.new_where
+    for kind, numbers in (("value", answer.follows), ("result", answer.results)):
+        for one in numbers:
+            yield kind, one.name, one.old, one.new, one.relative, "", ""
+    for term in answer.terms:
+        yield "term", term.name, term.old, term.new, term.share, "", ""
+
+
+def _number(one: Number) -> dict[str, Any]:
+    return {"name": one.name, "old": one.old, "new": one.new, "change": one.relative}

@@ -1,0 +1,31 @@
+"""JSON Schema of a difference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiplan.report.schema_parts import COUNT, NUMBER, TEXT, UNKNOWN, closed, items, or_none
+
+
+def inputs() -> dict[str, Any]:
+    """Return the schema of what was compared."""
+    side = closed({"scenario": TEXT, "source": TEXT})
+    return closed({"old": side, "new": side, "threshold": NUMBER})
+
+
+def result() -> dict[str, Any]:
+    """Return the schema of what lies between."""
+    scalar = {"type": ["string", "number", "boolean", "null"]}
+    field = dict.fromkeys(("old", "new"), or_none(TEXT)) | dict.fromkeys(("name", "old_where", "new_where"), TEXT)
+    number = {"name": TEXT, "old": scalar, "new": scalar, "change": UNKNOWN}
+    term = {"tree": {"enum": ["step", "memory"]}, "name": TEXT, "label": TEXT}
+    return closed(
+        {
+            "changed": {"type": "boolean"},
+            "fields": items(closed(field)),
+            "values": items(closed(number)),
+            "results": items(closed(number)),
+            "terms": items(closed(term | dict.fromkeys(("old", "new", "change", "share_of_whole"), NUMBER))),
+            "results_within_threshold": COUNT,
+        }
+    )

@@ -1,0 +1,56 @@
+"""A difference for people: causes first, then effects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from aiplan.report.console import draw
+from aiplan.report.diff import wording
+from aiplan.report.facts import BOLD, DIM
+from aiplan.report.grid import columns
+from aiplan.report.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from aiplan.planning.diff import Difference
+    from aiplan.report.console import Look
+
+
+def table(answer: Difference, look: Look) -> str:
+    """Return a difference as text."""
+    return draw(look, *_blocks(answer))
+
+
+def _blocks(answer: Difference) -> Iterator[RenderableType]:
+    yield Text(clean(wording.title(answer)), BOLD)
+    yield Text(wording.KEY, DIM)
+    if answer.fields:
+        yield from _block(
+            "Changed inputs", ("", "", "old", "new", "where"), [wording.field(one) for one in answer.fields]
+        )
+    if answer.follows:
+        title = "What follows from these" if answer.fields else "Changed inputs"
+        yield from _block(title, ("", "", "old", "new", "change"), [wording.follows(one) for one in answer.follows])
+    if answer.results:
+        rows = [wording.result(one) for one in answer.results]
+        yield from _block("Changed results", ("", "", "old", "new", "change"), rows)
+    for tree, (title, _) in wording.TREES.items():
+        rows = wording.terms(answer, tree)
+        if rows:
+            yield from _block(title, ("", "", "old", "new", "of the whole"), rows)
+    yield ""
+    if answer.hidden:
+        yield Text(wording.hidden(answer), DIM)
+    yield Text(clean(wording.headline(answer)), BOLD)
+
+
+def _block(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[RenderableType]:
+    yield ""
+    yield Text(title, BOLD)
+    numbers, gives_way = ((), (2, 3, 4)) if header[-1] == "where" else ((2, 3, 4), (1,))
+    yield columns(header, [(f"  {sign}", *cells) for sign, *cells in rows], right=numbers, fold=gives_way)

@@ -1,0 +1,1 @@
+"""Guarding configurations: expectations, policies, checks, differences, pages of codes."""

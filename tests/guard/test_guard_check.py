@@ -1,0 +1,266 @@
+"""`aiplan check`: goldens of every format, exit codes, what is found and what is not."""
+
+import json
+import shutil
+
+import pytest
+from jsonschema import Draft7Validator
+
+from aiplan.report.schemas import schema_of
+
+ALL = ("check", "clusters", "--policy", "policy.yaml")
+GOLDENS = {
+    "help": ["check", "--help"],
+    "table": [*ALL],
+    "narrow": [*ALL, "--width", "60"],
+    "wide": [*ALL, "--width", "200"],
+    "markdown": [*ALL, "--format", "markdown"],
+    "plain": [*ALL, "--format", "plain"],
+    "csv": [*ALL, "--format", "csv"],
+    "json": [*ALL, "--format", "json"],
+    "github": [*ALL, "--format", "github"],
+    "junit": [*ALL, "--format", "junit"],
+    "sarif": [*ALL, "--format", "sarif"],
+    "no policy": ["check", "clusters/good.yaml"],
+    "expectation broken": ["check", "clusters/late.yaml"],
+    "library": ["check", "gpt3-175b-a100", "--format", "plain"],
+    "does not fit": ["check", "clusters/good.yaml", "--set", "plan.micro_batch=8"],
+    "unknown result": ["check", "clusters/late.yaml", "--set", "workload.tokens=null"],
+    "pattern": ["check", "clusters/**/*.yaml", "--format", "csv", "--quiet"],
+    "nothing there": ["check", "nowhere", "clusters/good.yaml"],
+    "nothing matches": ["check", "*.toml"],
+    "only others": ["check", "clusters/service.yaml"],
+    "bad policy": ["check", "clusters", "--policy", "bad-policy.yaml"],
+    "names policy": ["check", "clusters", "--policy", "names-policy.yaml"],
+    "no path": ["check"],
+    "bad format": ["check", "clusters", "--format", "xml"],
+    "two inputs": ["check", "-", "-"],
+}
+
+
+@pytest.mark.parametrize("name", GOLDENS)
+def test_goldens(name, run, golden):
+    assert run(*GOLDENS[name]).text == golden(name=name)
+
+
+def document(run, *arguments, code=None):
+    done = run("check", *arguments, "--format", "json")
+    assert code is None or done.code == code
+    content = json.loads(done.out)
+    Draft7Validator(schema_of("result")).validate(content)
+    return content["result"]
+
+
+def found(run, *arguments):
+    files = document(run, *arguments)["files"]
+    return {one["rule"]: one for file in files for one in file["verdicts"] if one["state"] != "ok"}
+
+
+def test_exit_codes(run):
+    assert run("check", "clusters/good.yaml").code == 0
+    assert run("check", "clusters/late.yaml").code == 1
+    assert run("check", "clusters/late.yaml", "--exit-zero").code == 0
+    assert run("check", "clusters/broken.yaml", "--exit-zero").code == 2
+    assert run("check", "clusters/good.yaml", "clusters/late.yaml", "clusters/broken.yaml").code == 2
+    assert run("check", "clusters/research/odd.yaml").code == 0
+
+
+def test_a_broken_file_does_not_hide_the_others(run):
+    files = document(run, "clusters", code=2)["files"]
+    assert [file["file"] for file in files] == [
+        "clusters/good.yaml",
+        "clusters/research/odd.yaml",
+        "clusters/late.yaml",
+        "clusters/broken.yaml",
+    ]
+    assert [file["state"] for file in files] == ["ok", "warning", "error", "broken"]
+    assert [(one["code"], one["line"], one["column"]) for one in files[-1]["verdicts"]] == [
+        ("AIP102", 3, 20),
+        ("AIP104", 5, 8),
+        ("AIP210", 6, 10),
+        ("AIP210", 6, 16),
+    ]
+
+
+def test_a_batch_says_what_each_alone_does(run):
+    together = {file["file"]: file for file in document(run, "clusters", "--policy", "policy.yaml")["files"]}
+    for name, file in together.items():
+        assert document(run, name, "--policy", "policy.yaml")["files"] == [file]
+
+
+def test_numbers_are_those_of_the_estimate(run):
+    verdicts = {one["rule"]: one for one in document(run, "clusters/good.yaml")["files"][0]["verdicts"]}
+    estimate = json.loads(run("estimate", "clusters/good.yaml", "--format", "json").out)["result"]
+    assert verdicts["mfu"]["found"] == estimate["mfu"]
+    assert verdicts["mfu"]["margin"] == pytest.approx(estimate["mfu"] / 0.4 - 1)
+    assert verdicts["time_to_train"]["found"] == estimate["time_to_train_s"]
+    assert verdicts["time_to_train"]["margin"] == pytest.approx(1 - estimate["time_to_train_s"] / (30 * 86400))
+
+
+def test_files_are_counted_once(run):
+    files = document(run, "clusters/good.yaml", "clusters", "clusters/*.yaml", "clusters/good.yaml")["files"]
+    names = [file["file"] for file in files]
+    assert len(names) == len(set(names)) == 4
+
+
+def test_a_pipe(run, folder):
+    text = (folder / "clusters" / "late.yaml").read_bytes()
+    done = run("check", "-", "--format", "json", stdin=text)
+    assert done.code == 1
+    assert json.loads(done.out)["result"]["files"][0]["file"] == "<stdin>"
+
+
+def test_what_is_skipped_is_named(run, folder):
+    (folder / "clusters" / "model.yaml").write_text("layers: 4\nhidden: 8\n", encoding="utf-8")
+    (folder / "clusters" / ".hidden.yaml").write_text("workload: {}\n", encoding="utf-8")
+    (folder / "clusters" / "noise.yaml").write_bytes(b"\xff\x00\xfe")
+    content = document(run, "clusters")
+    assert [one["file"] for one in content["skipped"]] == [
+        f"clusters/{name}.yaml" for name in ("model", "noise", "service")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"workload: {tokens: 1B\n",
+        b"cluster:\n\tnodes: 4\n",
+        b'{"workload": {}, "cluster": {}',
+        b"\xef\xbb\xbfworkload: 3\n",
+        b"workload: 1\n\xff\n",
+        b"<<<<<<< ours\nworkload: {}\n",
+    ],
+)
+def test_a_broken_scenario_of_a_folder_is_not_skipped(run, folder, text):
+    (folder / "clusters" / "zz.yaml").write_bytes(text)
+    assert "clusters/zz.yaml" in [file["file"] for file in document(run, "clusters", code=2)["files"]]
+
+
+ODD = "clusters/research/odd.yaml"
+GOOD = "clusters/good.yaml"
+SMELLS = {
+    "tensor-across-nodes": ([ODD], [ODD, "--set", "plan.tensor=8"]),
+    "few-micro-batches": ([ODD], [ODD, "--set", "workload.global_batch=1024"]),
+    "large-bubble": ([ODD], [ODD, "--set", "workload.global_batch=1024"]),
+    "oversubscribed-ring": ([ODD], [ODD, "--set", "cluster.network.oversubscription=1"]),
+    "does-not-fit": ([GOOD, "--set", "plan.micro_batch=4", "--set", "expect=[]"], [GOOD, "--set", "expect=[]"]),
+    "memory-near-limit": ([GOOD, "--set", "plan.micro_batch=2"], [GOOD]),
+    "unverified-entry": ([GOOD, "--set", "cluster.node=atlas-800-ascend-910b"], [GOOD]),
+    "assumed-efficiency": ([GOOD, "--set", "cluster.node=atlas-800-ascend-910b"], [GOOD]),
+    "bad-variable-value": (
+        [GOOD, "--set", "environment={NCCL_NET_GDR_LEVEL: PXD}"],
+        [GOOD, "--set", "environment={NCCL_NET_GDR_LEVEL: PXB}"],
+    ),
+}
+
+
+@pytest.mark.parametrize("lint", SMELLS)
+def test_smells(lint, run):
+    there, away = SMELLS[lint]
+    smell = found(run, *there)[lint]
+    assert smell["line"] is not None
+    assert smell["hint"]
+    assert lint not in found(run, *away)
+
+
+def test_a_sparse_peak_of_an_own_catalog(run, folder):
+    entry = folder / "hardware_catalog" / "accelerators" / "h100-sxm.yaml"
+    entry.parent.mkdir(parents=True)
+    entry.write_text("compute: {bf16: 1978.9 TFLOP/s}\n", encoding="utf-8")
+    assert "implausible-peak" in found(run, GOOD)
+    shutil.rmtree(folder / "hardware_catalog")
+    assert "implausible-peak" not in found(run, GOOD)
+
+
+def test_search_is_asked_for(run):
+    slow = [GOOD, "--set", "plan={tensor: 32, recompute: full}"]
+    assert "behind-the-best" not in found(run, *slow)
+    smell = found(run, *slow, "--search")["behind-the-best"]
+    assert smell["found"] > smell["bound"] > 0
+
+
+def test_levels_and_limits_of_a_policy(run, folder):
+    (folder / "p.yaml").write_text("lints: {large-bubble: error, tensor-across-nodes: off}\n", encoding="utf-8")
+    verdicts = found(run, ODD, "--policy", "p.yaml")
+    assert verdicts["large-bubble"]["state"] == "error"
+    assert "tensor-across-nodes" not in verdicts
+    (folder / "p.yaml").write_text("limits: {bubble: 90 %, ring: 100 %}\n", encoding="utf-8")
+    assert not {"large-bubble", "oversubscribed-ring"} & found(run, ODD, "--policy", "p.yaml").keys()
+
+
+def test_an_exemption_leaves_a_trace(run):
+    verdict = found(run, ODD, "--policy", "policy.yaml")["few-micro-batches"]
+    assert (verdict["state"], verdict["why"]) == ("exempt", "a trial of one week")
+
+
+def test_an_expectation_cannot_be_exempted(run, folder):
+    (folder / "p.yaml").write_text('exempt: [{paths: ["**"], why: everything}]\n', encoding="utf-8")
+    assert run("check", "clusters/late.yaml", "--policy", "p.yaml").code == 1
+
+
+BROKEN = (
+    ("tokens: 100B", "tokens: 100 GB"),
+    ("tokens: 100B", "tokens: many"),
+    ("tokens: 100B", "tokens: -1"),
+    ("tokens: 100B", "tokns: 100B"),
+    ("sequence_length: 8192", "sequence_length: 8k"),
+    ("sequence_length: 8192", "sequence_length: 0"),
+    ("sequence_length: 8192, ", ""),
+    ("global_batch: 128", "global_batch: 127"),
+    ("global_batch: 128", "global_batch: 1.5"),
+    ("global_batch: 128", "global_batch: 128, global_batch: 256"),
+    ("dgx-h100", "dgx-h10"),
+    ("dgx-h100", "3"),
+    ("nodes: 4", "nodes: 04"),
+    ("nodes: 4", "nodes: null"),
+    ("nodes: 4}", "nodes: 4"),
+    ("nodes: 4", "nodes: &n 4"),
+    ("cluster:", "clustr:"),
+    ("tensor: 2", "tensor: 3"),
+    ("tensor: 2", "tensor: 2, expert: 2"),
+    ("tensor: 2", "tensor: 2, interleave: 2"),
+    ("tensor: 2", "tensor: 2, pipeline: 7"),
+    ("selective", "some"),
+    ("selective", "selective, sequence_parallel: no"),
+    ("schema_version: 1", "schema_version: 9"),
+    ("schema_version: 1", "<<<<<<< ours"),
+    ("llama-3-8b", "llama-3-9b"),
+    ("model:", "\tmodel:"),
+    ("fits,", "fitz,"),
+    ("mfu >= 40 %", "mfu >= 40 days"),
+    ("expect:", "reliability: {}\nexpect:"),
+)
+
+
+def test_two_hundred_files_of_which_thirty_are_broken(run, folder):
+    good = (folder / GOOD).read_text(encoding="utf-8")
+    target = folder / "many"
+    target.mkdir()
+    for index, (old, new) in enumerate(BROKEN):
+        assert old in good
+        (target / f"b{index:03}.yaml").write_text(good.replace(old, new, 1), encoding="utf-8")
+    for index in range(170):
+        text = good.replace("mfu >= 40 %", "mfu >= 60 %") if index % 10 == 0 else good
+        (target / f"g{index:03}.yaml").write_text(
+            text.replace("nodes: 4", f"nodes: {2 ** (index % 5)}"), encoding="utf-8"
+        )
+    content = document(run, "many", code=2)
+    states = [file["state"] for file in content["files"]]
+    assert states.count("broken") == 30
+    assert len(states) == 200
+    broken = {file["file"] for file in content["files"] if file["state"] == "broken"}
+    assert broken == {f"many/b{index:03}.yaml" for index in range(30)}
+    assert all(
+        one["code"] and one["line"]
+        for file in content["files"]
+        if file["state"] == "broken"
+        for one in file["verdicts"]
+    )
+    assert (
+        sum(one["rule"] == "mfu" and one["state"] == "error" for f in content["files"] for one in f["verdicts"]) >= 17
+    )
+
+
+def test_the_same_input_gives_the_same_bytes(run):
+    for form in ("json", "sarif", "junit", "github", "markdown"):
+        assert run(*ALL, "--format", form).out == run(*ALL, "--format", form).out

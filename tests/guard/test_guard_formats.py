@@ -1,0 +1,327 @@
+"""The formats of continuous integration, read back as their readers do: GitHub's runner, JUnit viewers, SARIF viewers."""
+
+import json
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+
+from aiplan.declare import CODES, Diagnostics, Mark
+from aiplan.planning.check import Check, Checked, Verdict
+from aiplan.planning.variants import Loaded
+from aiplan.report.check import OF_CI, github, junit, sarif
+from aiplan.scenario.policy import NO_POLICY
+
+ALL = ("check", "clusters", "--policy", "policy.yaml")
+POSITION = {"type": "integer", "minimum": 1}
+MESSAGE = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
+ARTIFACT = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["uri"],
+    "properties": {
+        "uri": {"type": "string", "pattern": "^[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*$"},
+        "uriBaseId": {"type": "string"},
+    },
+}
+LEVEL = {"enum": ["none", "note", "warning", "error"]}
+SARIF = {
+    "type": "object",
+    "required": ["version", "runs"],
+    "additionalProperties": False,
+    "properties": {
+        "$schema": {"type": "string", "format": "uri"},
+        "version": {"const": "2.1.0"},
+        "runs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["tool"],
+                "additionalProperties": False,
+                "properties": {
+                    "tool": {
+                        "type": "object",
+                        "required": ["driver"],
+                        "additionalProperties": False,
+                        "properties": {
+                            "driver": {
+                                "type": "object",
+                                "required": ["name"],
+                                "additionalProperties": False,
+                                "properties": {
+                                    "name": {"type": "string"},
+                                    "version": {"type": "string"},
+                                    "rules": {
+                                        "type": "array",
+                                        "uniqueItems": True,
+                                        "items": {
+                                            "type": "object",
+                                            "required": ["id"],
+                                            "additionalProperties": False,
+                                            "properties": {
+                                                "id": {"type": "string"},
+                                                "name": {"type": "string"},
+                                                "shortDescription": MESSAGE,
+                                                "help": MESSAGE,
+                                                "defaultConfiguration": {
+                                                    "type": "object",
+                                                    "additionalProperties": False,
+                                                    "properties": {"level": LEVEL},
+                                                },
+                                            },
+                                        },
+                                    },
+                                },
+                            }
+                        },
+                    },
+                    "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+                    "originalUriBaseIds": {"type": "object"},
+                    "results": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "required": ["message"],
+                            "additionalProperties": False,
+                            "properties": {
+                                "ruleId": {"type": "string"},
+                                "ruleIndex": {"type": "integer", "minimum": -1},
+                                "level": LEVEL,
+                                "message": MESSAGE,
+                                "locations": {
+                                    "type": "array",
+                                    "items": {
+                                        "type": "object",
+                                        "additionalProperties": False,
+                                        "properties": {
+                                            "physicalLocation": {
+                                                "type": "object",
+                                                "additionalProperties": False,
+                                                "required": ["artifactLocation"],
+                                                "properties": {
+                                                    "artifactLocation": ARTIFACT,
+                                                    "region": {
+                                                        "type": "object",
+                                                        "additionalProperties": False,
+                                                        "properties": {
+                                                            "startLine": POSITION,
+                                                            "startColumn": POSITION,
+                                                            "endColumn": POSITION,
+                                                        },
+                                                    },
+                                                },
+                                            }
+                                        },
+                                    },
+                                },
+                                "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
+                                "suppressions": {
+                                    "type": "array",
+                                    "uniqueItems": True,
+                                    "items": {
+                                        "type": "object",
+                                        "required": ["kind"],
+                                        "additionalProperties": False,
+                                        "properties": {
+                                            "kind": {"enum": ["inSource", "external"]},
+                                            "justification": {"type": "string"},
+                                        },
+                                    },
+                                },
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+"""What SARIF 2.1.0 (OASIS standard, section 3) asks of the parts that are written here; other parts are refused."""
+
+
+def answered(*verdicts, path="a.yaml"):
+    file = Checked(path, path, Loaded(None, Diagnostics()), verdicts, None)
+    return Check((file,), (), NO_POLICY, (path,))
+
+
+def xml(text):
+    return ET.fromstring(text)  # noqa: S314 - what we have written ourselves
+
+
+def verdict(state="error", text="text", place=("a.yaml", 3, 5, 9), rule="rule", why=""):
+    return Verdict(rule, state, "AIP412", text, why=why, mark=None if place is None else Mark(*place))
+
+
+def unescaped(text, *, properties=False):
+    """Read text back as the runner of GitHub Actions does."""
+    pairs = [("%0D", "\r"), ("%0A", "\n"), *([("%3A", ":"), ("%2C", ",")] if properties else []), ("%25", "%")]
+    for code, plain in pairs:
+        text = text.replace(code, plain)
+    return text
+
+
+def commands(text):
+    """Read workflow commands: level, properties and message of every line that is one."""
+    found = []
+    for line in text.splitlines():
+        match = re.match(r"^\s*::(error|warning|notice) ([^:]*)::(.*)$", line)
+        if match:
+            pairs = dict(part.split("=", 1) for part in match[2].split(","))
+            properties = {name: unescaped(value, properties=True) for name, value in pairs.items()}
+            found.append((match[1], properties, unescaped(match[3])))
+    return found
+
+
+def test_github_is_read_back(run):
+    found = commands(run(*ALL, "--format", "github").out)
+    document = json.loads(run(*ALL, "--format", "json").out)["result"]
+    expected = [
+        (one["place"], one["line"], one["column"], one["code"], file["file"])
+        for file in document["files"]
+        for one in file["verdicts"]
+        if one["state"] in {"error", "warning", "note"}
+    ]
+    assert len(found) == len(expected)
+    assert {(p["file"], int(p["line"]), int(p["col"])) for _, p, _ in found} == {item[:3] for item in expected}
+    assert sum(level == "error" for level, _, _ in found) == document["counts"]["error"]
+    assert [level for level, _, _ in found] == sorted(
+        (level for level, _, _ in found), key=["error", "warning", "notice"].index
+    )
+
+
+texts = st.text(st.characters(codec="utf-8"), max_size=30)
+
+
+@given(texts, texts.filter(bool))
+def test_no_text_breaks_github(text, name):
+    out = github.text(answered(verdict(text=text, place=(name, 1, 1, 2)), path=name))
+    [(level, properties, message)] = commands(out)
+    assert level == "error"
+    assert properties["title"] == "AIP412 rule"
+    assert properties["line"] == "1"
+    assert "\n" not in out.split("::")[0]
+    assert len(out.splitlines()) >= 2
+    if text.isprintable() and name.isprintable():
+        assert (message, properties["file"]) == (text, name)
+
+
+@pytest.mark.parametrize(("count", "shown"), [(1, 1), (9, 9), (10, 10), (11, 10), (40, 10)])
+@pytest.mark.parametrize("state", ["error", "warning", "note"])
+def test_no_more_annotations_than_are_shown(count, shown, state):
+    out = github.text(answered(*(verdict(state, f"number {index};") for index in range(count))))
+    found = commands(out)
+    assert len(found) == shown
+    for index in range(count):
+        assert f"number {index};" in out
+    if count > shown:
+        assert found[-1][1]["title"] == f"aiplan: {count - 9} more"
+        assert "a.yaml" in found[-1][2]
+
+
+def test_the_log_of_the_rest_is_no_command():
+    out = github.text(answered(*(verdict(text="::error::fooled\n::set-output name=x::y") for _ in range(30))))
+    rest = [
+        line
+        for line in out.splitlines()
+        if not line.startswith("::error file=") and not line.startswith("::error title")
+    ]
+    assert not any(re.match(r"^\s*(::|##\[)", line) for line in rest)
+
+
+def test_junit_counts_what_it_holds(run):
+    done = run(*ALL, "--format", "junit")
+    root = xml(done.out)
+    assert root.tag == "testsuites"
+    for suite in [root, *root]:
+        cases = list(suite.iter("testcase"))
+        counted = {
+            "tests": len(cases),
+            "failures": sum(case.find("failure") is not None for case in cases),
+            "errors": sum(case.find("error") is not None for case in cases),
+            "skipped": sum(case.find("skipped") is not None for case in cases),
+        }
+        assert {name: int(suite.get(name)) for name in counted} == counted
+    for case in root.iter("testcase"):
+        assert {"classname", "name"} <= case.attrib.keys()
+        assert len(case) == 1
+        assert case[0].tag in {"failure", "error", "skipped", "system-out"}
+    names = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
+    assert len(names) == len(set(names))
+    counts = json.loads(run(*ALL, "--format", "json").out)["result"]["counts"]
+    assert int(root.get("failures")) + int(root.get("errors")) == counts["error"]
+    assert int(root.get("tests")) == sum(counts.values())
+
+
+@given(texts, texts)
+def test_no_text_breaks_junit(text, name):
+    root = xml(junit.text(answered(verdict(text=text), verdict("exempt", why=text), path=name)).encode())
+    if text.isprintable() and not re.search("[\ufffe\uffff]", text):
+        assert root.find(".//failure").get("message") == text
+
+
+def check_sarif(text):
+    content = json.loads(text)
+    Draft7Validator(SARIF).validate(content)
+    for one in content["runs"]:
+        rules = one["tool"]["driver"]["rules"]
+        assert len({rule["id"] for rule in rules}) == len(rules)
+        for result in one["results"]:
+            assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+            for place in result["locations"]:
+                region = place["physicalLocation"].get("region")
+                assert region is None or region["endColumn"] >= region["startColumn"]
+                base = place["physicalLocation"]["artifactLocation"].get("uriBaseId")
+                assert base is None or base in one["originalUriBaseIds"]
+        prints = [json.dumps(result["partialFingerprints"]) for result in one["results"]]
+        assert len(prints) == len(set(prints))
+    return content
+
+
+def test_sarif(run):
+    content = check_sarif(run(*ALL, "--format", "sarif").out)
+    counts = json.loads(run(*ALL, "--format", "json").out)["result"]["counts"]
+    levels = [result["level"] for result in content["runs"][0]["results"]]
+    assert {level: levels.count(level) for level in ("note", "warning", "error")} == {
+        level: counts[level] for level in ("note", "warning", "error")
+    }
+    assert sum("suppressions" in result for result in content["runs"][0]["results"]) == counts["exempt"]
+
+
+@given(texts.filter(bool), texts.filter(bool))
+def test_no_text_breaks_sarif(text, name):
+    check_sarif(sarif.text(answered(verdict(text=text), verdict("exempt", why=text), path=name)))
+
+
+def test_every_code_can_be_a_rule():
+    check_sarif(sarif.text(answered(*(verdict()._replace(code=code, rule=row.name) for code, row in CODES.items()))))
+
+
+def test_a_fingerprint_outlives_a_moved_line():
+    first, second = (
+        json.loads(sarif.text(answered(verdict(place=("a.yaml", line, 5, 9)))))["runs"][0]["results"][0]
+        for line in (3, 7)
+    )
+    assert first["partialFingerprints"] == second["partialFingerprints"]
+
+
+@pytest.mark.parametrize("form", OF_CI)
+def test_nothing_to_tell(form, run):
+    done = run("check", "clusters/good.yaml", "--format", form)
+    assert (done.code, done.err) == (0, "")
+    if form == "sarif":
+        check_sarif(done.out)
+    if form == "junit":
+        xml(done.out)
+    if form == "github":
+        assert commands(done.out) == []
+
+
+@pytest.mark.parametrize("form", OF_CI)
+def test_to_a_file(form, run, folder):
+    done = run("check", "clusters", "--format", form, "-o", "out")
+    assert done.code == 2
+    assert done.out == ""
+    assert (folder / "out").read_text(encoding="utf-8") == run("check", "clusters", "--format", form).out
