@@ -39,7 +39,7 @@ def schema(
         Kind,
         typer.Argument(
             metavar="KIND",
-            help="scenario, policy, model, software, accelerator, node, link, network, switch, storage, region, result.",
+            help="scenario, policy, model, software, accelerator, node, link, network, switch, storage, region; result",
             show_default=False,
         ),
     ],
