@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from aiplan.report.roofline import schema as roofline
 from aiplan.report.schema_parts import COUNT, INTERVAL, MAYBE, NUMBER, TEXT, TEXTS, UNKNOWN, closed, items, or_none
 from aiplan.report.search import schema as search
+from aiplan.report.sensitivity import schema as sensitivity
 
 NAMESPACE = "urn:aiplan:schema"
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -67,6 +69,8 @@ def result_schema() -> dict[str, Any]:
             _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
             _document("accuracy", closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
             _document("search", search.inputs(), search.result()),
+            _document("sensitivity", sensitivity.inputs(), sensitivity.result()),
+            _document("roofline", roofline.inputs(), roofline.result()),
             _document("topology", _topology_inputs(), _topology()),
             _document("calibrate", closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),

@@ -7,7 +7,6 @@ from aiplan.core import formula
 from aiplan.engine.evaluate import evaluate
 from aiplan.planning.estimate import columns
 
-
 WHOLE = {"topology": "fat-tree", "switch": "q3400-xdr", "ports": 4}
 NARROW = {"topology": "dragonfly-plus"}
 PLANS = {
