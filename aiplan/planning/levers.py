@@ -8,7 +8,8 @@ from typing import NamedTuple
 class Lever(NamedTuple):
     """A parameter that a what-if varies.
 
-    `inputs` are the inputs of the engine that are scaled together; the first that is there is the value shown. Where
+    `inputs` are the inputs of the engine that are scaled together, those of them that there are; the value shown is
+    that of the first one that is not 0. Where
     other inputs follow from the parameter, `fields` are the fields of a scenario that are scaled instead, the first one
     being the value shown, and all is resolved again: the rules for a layout hold, the fabric is sized anew. `whole`
     says that these take whole numbers only, and `least` is the smallest value that there can be. `better` is 1 if more
@@ -69,7 +70,7 @@ LEVERS = (
     Lever("launch_time", "the start-up time of kernels", HARDWARE, -1, ("cluster.launch",)),
     Lever("host_time", "the host's time to launch", HARDWARE, -1, ("cluster.host_time", "cluster.host_time_experts")),
     Lever("step_overhead", "the overhead of a step", HARDWARE, -1, ("cluster.step_overhead",)),
-    Lever("coding_rate", "the compression rate", HARDWARE, 1, ("communication.coding_rate",)),
+    Lever("coding_rate", "the compression rate", HARDWARE, 1, ("communication.coding_rate", "late.coding_rate")),
     Lever("reserved_memory", "the reserved memory", HARDWARE, -1, ("cluster.reserved_memory",)),
     Lever("price", "the price", MONEY, -1, ("cluster.price",)),
     Lever("power", "the power draw", MONEY, -1, ("cluster.power",)),

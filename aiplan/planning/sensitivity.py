@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from aiplan.planning.estimate import Estimate
     from aiplan.planning.levers import Lever
     from aiplan.scenario.load import Scenario
+    from aiplan.scenario.values import Value
 
 STEP = 1.01
 """Factor by which a parameter is raised and lowered for its elasticity, where it need not be a whole number."""
@@ -146,7 +147,7 @@ def _missing(lever: Lever, scenario: Scenario) -> str:
     """Return why a scenario does not have a lever; nothing if it has."""
     if lever.network and scenario.parts.network is None:
         return "no network between nodes"
-    known = [scenario.values[name].number for name in lever.inputs]
+    known = [value.number for value in _inputs(scenario, lever).values()]
     if math.isnan(known[0]):
         return "not known"
     return "" if any(number > 0 and math.isfinite(number) for number in known) else "not used"
@@ -158,7 +159,7 @@ def _changed(scenario: Scenario, lever: Lever, factor: float) -> Scenario | str:
         return _resolved(scenario, lever, factor)
     if _value(scenario, lever) * factor < lever.least:
         return f"{_value(scenario, lever):.3g} cannot be {_done(factor)}"
-    scaled = {name: scenario.values[name] for name in lever.inputs}
+    scaled = _inputs(scenario, lever)
     changed = {name: value._replace(number=value.number * factor) for name, value in scaled.items()}
     return scenario._replace(values=scenario.values | changed)
 
@@ -183,7 +184,11 @@ def _value(scenario: Scenario, lever: Lever) -> float:
     given = _field(scenario.file, lever.fields[0]) if lever.fields else None
     if given is not None:
         return float(given)
-    return next(number for number in (scenario.values[name].number for name in lever.inputs) if number)
+    return next(value.number for value in _inputs(scenario, lever).values() if value.number)
+
+
+def _inputs(scenario: Scenario, lever: Lever) -> dict[str, Value]:
+    return {name: scenario.values[name] for name in lever.inputs if name in scenario.values}
 
 
 def _done(factor: float) -> str:

@@ -242,21 +242,9 @@ def with_plan(scenario: Scenario, plan: Plan, how: str) -> Scenario:
 
 
 def with_file(scenario: Scenario, file: ScenarioFile, diagnostics: Diagnostics) -> Scenario | None:
-    """Return a scenario with other values of its own fields, resolved again under the same rules.
+    """Return a scenario with other numbers in its file, resolved again; None, and what is wrong noted, if it cannot be.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        The scenario, resolved.
-    file : ScenarioFile
-        Its file with other numbers; what it names in the library or the catalog stays.
-    diagnostics : Diagnostics
-        Takes what is wrong with it.
-
-    Returns
-    -------
-    Scenario or None
-        None if there are errors.
+    What the file names in the library or the catalog must be as it was.
     """
     parts, place = scenario.parts._replace(file=file), Place(scenario.source, Path(scenario.source))
     found = _checked(parts, NOWHERE, place, diagnostics, scenario.settings, searched=False)
