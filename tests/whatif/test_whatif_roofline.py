@@ -22,7 +22,7 @@ from aiplan.report.roofline.plot import plot
 from aiplan.scenario.files import library_ids
 
 sys.path.insert(0, str(Path(__file__).parent))
-from whatif_cases import SCENARIOS, any_scenario, loaded
+from whatif_cases import SCENARIOS, any_plan, loaded
 
 sys.path.pop(0)
 
@@ -53,15 +53,17 @@ def test_kernels_of_the_library_add_up_to_the_step(ident):
 
 
 @FASTER
-@given(scenario=any_scenario())
-def test_kernels_of_any_plan_add_up_to_the_step(scenario):
+@given(plan=any_plan())
+def test_kernels_of_any_plan_add_up_to_the_step(plan):
+    scenario = loaded(*plan)
     assume(scenario is not None)
     check_times(scenario)
 
 
 @FASTER
-@given(scenario=any_scenario())
-def test_no_kernel_is_above_its_roof(scenario):
+@given(plan=any_plan())
+def test_no_kernel_is_above_its_roof(plan):
+    scenario = loaded(*plan)
     assume(scenario is not None)
     answer = roofline(scenario)
     for found in answer.classes:

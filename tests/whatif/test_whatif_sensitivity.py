@@ -23,7 +23,7 @@ from aiplan.planning.variants import Source, load_source
 from aiplan.report.sensitivity.keys import VALUES
 
 sys.path.insert(0, str(Path(__file__).parent))
-from whatif_cases import SCENARIOS, any_scenario, loaded
+from whatif_cases import SCENARIOS, any_plan, loaded
 
 sys.path.pop(0)
 
@@ -175,39 +175,45 @@ def test_ranked_by_the_effect_on_time_in_each_group(name):
 
 
 @FASTER
-@given(scenario=any_scenario(), power=st.integers(-3, 3))
-def test_all_rates_and_times_together_scale_the_step_exactly(scenario, power):
-    """Nothing else has a unit of time: the levers are complete. Powers of two make it exact to the last bit."""
+@given(plan=any_plan(), power=st.integers(-3, 3))
+def test_all_rates_and_times_together_scale_the_step_exactly(plan, power):
+    """Nothing else has a unit of time: the levers are complete. Only the smooth wait for the host rounds."""
+    scenario = loaded(*plan)
     assume(scenario is not None)
     factor = 2.0**power
     before = scaled(scenario, {})
     after = scaled(scenario, inputs_of(RATES, factor) | inputs_of(TIMES, 1.0 / factor))
     for name, value in before.items():
         if name.startswith("step"):
-            assert after[name] == value / factor, name
+            assert after[name] == pytest.approx(value / factor, rel=1e-14, abs=1e-14 * after["step"]), name
         elif name.startswith("memory"):
             assert after[name] == value, name
 
 
 @FASTER
-@given(scenario=any_scenario())
-def test_elasticities_of_the_hardware_add_up_to_minus_one(scenario):
+@given(plan=any_plan())
+def test_elasticities_of_the_hardware_add_up_to_minus_one(plan):
     """Euler: the step is homogeneous of degree -1 in rates and 1 in times."""
+    scenario = loaded(*plan)
     assume(scenario is not None)
     effects = named(sensitivity(scenario))
     present = [effects[name] for name in (*RATES, *TIMES) if name in effects]
-    assume(not any(one.kink for one in present))
     signs = [1.0 if one.lever.name in RATES else -1.0 for one in present]
     total = sum(sign * one.elasticities["step_time"] for sign, one in zip(signs, present, strict=True))
-    assert total == pytest.approx(-1.0, abs=5e-3)
+    bends = sum(abs(one.above - one.below) for one in present) / 2.0  # between the sides of a kink all is possible
+    assert total == pytest.approx(-1.0, abs=1e-4 + bends)
+    if not any(one.kink for one in present):
+        assert total == pytest.approx(-1.0, abs=2e-2)
 
 
 @FASTER
-@given(scenario=any_scenario())
-def test_better_hardware_is_never_slower(scenario):
+@given(plan=any_plan())
+def test_better_hardware_is_never_slower(plan):
+    """A larger scale-up domain is no faster part: it can change which algorithm reduces the gradients."""
+    scenario = loaded(*plan)
     assume(scenario is not None)
     for name, one in named(sensitivity(scenario)).items():
-        if name not in (*RATES, *TIMES, "memory_capacity", "nics", "scale_up_domain", "oversubscription"):
+        if name not in (*RATES, *TIMES, "memory_capacity", "nics", "oversubscription"):
             continue
         better = one.doubled if one.lever.better > 0 else one.halved
         worse = one.halved if one.lever.better > 0 else one.doubled

@@ -1,4 +1,4 @@
-"""Scenarios in which each kind of limit is met, and any plan of one of them."""
+"""Scenarios in which each kind of limit is met, and any plan of them."""
 
 import functools
 
@@ -57,8 +57,8 @@ def loaded(name, *settings):
 
 
 @st.composite
-def any_scenario(draw):
-    """Draw a scenario with a plan of its own."""
+def any_plan(draw):
+    """Draw what `loaded` takes: a scenario's name, and a plan as settings."""
     name = draw(st.sampled_from(["dense", "experts", "compressed"]))
     settings = [
         f"plan.{field}={draw(st.sampled_from(choices))}"
@@ -73,4 +73,4 @@ def any_scenario(draw):
             "attention": ["flash", "unfused"],
         }.items()
     ]
-    return loaded(name, *settings)
+    return name, *settings
