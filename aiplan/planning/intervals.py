@@ -102,8 +102,10 @@ def from_columns(
     ident: tuple[str, ...], source: Sequence[str], like: Sequence[Sequence[str]], ratio: Sequence[float], stretch: float
 ) -> Residuals:
     """Return a table from columns; the four of `like` hold what makes the runs alike."""
-    known = (np.array(column, np.str_) for column in (source, *like))
-    return Residuals(ident, *known, ratio=1.0 / np.array(ratio, np.float64), stretch=stretch)
+    known = [np.array(column, np.str_) for column in (source, *like)]
+    by_source, accelerator, family, scale, software = known
+    measured_over = 1.0 / np.array(ratio, np.float64)
+    return Residuals(ident, by_source, accelerator, family, scale, software, measured_over, stretch)
 
 
 @cache
@@ -125,8 +127,8 @@ def interval(table: Residuals, like: Like) -> Interval | None:
 
     The runs taken are those of the same software with the same generation of accelerator, family and scale if they are
     enough, else those of the software with the same generation and family, else with the same family; then the same
-    without regard to the software; then those with the same generation, and then all. Quantiles are those of `n + 1` equally
-    likely gaps; their distance from the median, in logarithms, is multiplied with the stretch of the table.
+    without regard to the software; then those with the same generation, and then all. Quantiles are those of `n + 1`
+    equally likely gaps; their distance from the median, in logarithms, is multiplied with the stretch of the table.
 
     Parameters
     ----------
@@ -180,23 +182,19 @@ def _quantiles(ratios: NDArray[np.float64]) -> tuple[float, float, float]:
     return float(low), float(middle), float(high)
 
 
+EVIDENCE = {
+    "software and scale": "{runs} with {software} on {accelerator}, {family}, {scale} accelerators",
+    "software and family": "{runs} with {software} on {accelerator}, {family}",
+    "software": "{runs} with {software}, {family}",
+    "scale": "{runs} on {accelerator}, {family}, {scale} accelerators",
+    "family": "{runs} on {accelerator}, {family}",
+    "accelerator": "{runs} on {accelerator}",
+    "all": "all {runs}; no like run published",
+}
+
+
 def _evidence(level: str, count: int, like: Like) -> str:
-    runs = f"{count:,} runs"
-    match level:
-        case "software and scale":
-            return f"{runs} with {like.software} on {like.accelerator}, {like.family}, {like.scale} accelerators"
-        case "software and family":
-            return f"{runs} with {like.software} on {like.accelerator}, {like.family}"
-        case "software":
-            return f"{runs} with {like.software}, {like.family}"
-        case "scale":
-            return f"{runs} on {like.accelerator}, {like.family}, {like.scale} accelerators"
-        case "family":
-            return f"{runs} on {like.accelerator}, {like.family}"
-        case "accelerator":
-            return f"{runs} on {like.accelerator}"
-        case _:
-            return f"all {runs}; no like run published"
+    return EVIDENCE[level].format(runs=f"{count:,} runs", **like._asdict())
 
 
 def fitted_stretch(table: Residuals) -> float:
