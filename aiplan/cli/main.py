@@ -31,6 +31,7 @@ COMMANDS = (
     "compare",
     "explain",
     "search",
+    "scale",
     "collective",
     "topology",
     "accuracy",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from aiplan.report.scale import schema as scale
 from aiplan.report.schema_parts import COUNT, INTERVAL, MAYBE, NUMBER, TEXT, TEXTS, UNKNOWN, closed, items, or_none
 from aiplan.report.search import schema as search
 
@@ -67,6 +68,7 @@ def result_schema() -> dict[str, Any]:
             _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
             _document("accuracy", closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
             _document("search", search.inputs(), search.result()),
+            _document("scale", scale.inputs(), scale.result()),
             _document("topology", _topology_inputs(), _topology()),
             _document("calibrate", closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
