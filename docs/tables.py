@@ -284,7 +284,7 @@ def variable_table() -> str:
             f"`{name}`",
             f"{known.what}; no longer read, use `{known.replaced_by}`" if known.replaced_by else known.what,
             known.default or "-",
-            known.since or "-",
+            f"{known.since or '-'}{', unverified' if known.since_unverified else ''}",
             known.needs or "-",
         )
         for name, known in nccl.variables().items()

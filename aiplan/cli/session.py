@@ -136,15 +136,18 @@ class Session(NamedTuple):
             return
         from aiplan.report.console import Look
 
-        text = rendered(Look(width=self.width))
+        self.save(rendered(Look(width=self.width)), self.output)
+
+    def save(self, text: str, path: str) -> None:
+        """Write a text to a file that was asked for."""
         try:
-            write_file(text, Path(self.output))
+            write_file(text, Path(path))
         except OSError as problem:
             diagnostics = Diagnostics()
             reason = problem.strerror or "it cannot be written"
-            diagnostics.error("AIP113", f"cannot write '{self.output}': {reason}", hint="choose another place")
+            diagnostics.error("AIP113", f"cannot write '{path}': {reason}", hint="choose another place")
             raise diagnostics.failure() from None
-        self.say(f"wrote {self.output}")
+        self.say(f"wrote {path}")
 
 
 def source_of(text: str) -> Source:

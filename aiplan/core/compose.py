@@ -69,6 +69,8 @@ def at_stage(values: Numeric, stage: Numeric) -> Numeric:
     .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC21.
        https://arxiv.org/abs/2104.04473
     """
+    if values.shape[-2] == 1:
+        return values
     found = values[..., :1, :]
     for index in range(1, values.shape[-2]):
         found = np.where(stage == index, values[..., index : index + 1, :], found)
@@ -196,6 +198,36 @@ def least(*options: Numeric) -> Numeric:
     for option in options[1:]:
         best = np.minimum(best, option)
     return best
+
+
+@closed_form
+def largest(*options: Numeric) -> Numeric:
+    """Largest of several quantities.
+
+    x = max(x_1, x_2, ...)
+
+    Parameters
+    ----------
+    *options : numeric
+        Quantities x_i, all in one unit.
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the options, in their unit.
+
+    Notes
+    -----
+    For what is needed at different times, of which the largest is to be provided for.
+
+    References
+    ----------
+    .. [1] NumPy, `maximum`. https://numpy.org/doc/stable/reference/generated/numpy.maximum.html
+    """
+    most = options[0]
+    for option in options[1:]:
+        most = np.maximum(most, option)
+    return most
 
 
 @closed_form

@@ -109,6 +109,7 @@ _ROWS = (
     Code("AIP320", "sharded-gradients", "The communication needs whole gradients, and the plan shards them."),
     Code("AIP321", "accuracy-not-modelled", "The choice changes how the model learns, and only its time is modelled."),
     Code("AIP322", "no-effect", "The field has no effect on this plan."),
+    Code("AIP323", "no-such-overlap", "The plan leaves nothing that communication in these pieces could run beside."),
     # The environment of the job
     Code("AIP330", "unknown-variable", "No environment variable has this name, or it is no longer read."),
     Code("AIP331", "bad-variable-value", "The environment variable does not take this value, so it would be ignored."),

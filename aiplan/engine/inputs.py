@@ -168,6 +168,7 @@ class PlanInputs(_Named):
     separate_accumulation: Array
     cast_gradients: Array
     contention: Array
+    channels: Array
     hidden_gradients: Array
     hidden_parameters: Array
     hidden_tensor: Array
@@ -178,7 +179,10 @@ class PlanInputs(_Named):
 
 
 class CommunicationInputs(_Named):
-    """How gradients are reduced: compressed or not, how often, by which of `choices.ALL_REDUCES`."""
+    """How gradients are reduced: compressed or not, how often, by which of `choices.ALL_REDUCES`, in which pieces.
+
+    0 for `bucket`, `tensor_pieces` and `inside_every` is none of these; `in_units` says that `prefetch` decides.
+    """
 
     all_reduce: Array
     value_bytes: Array
@@ -193,6 +197,13 @@ class CommunicationInputs(_Named):
     compresses: Array
     coding_rate: Array
     reduce_every: Array
+    inside_every: Array
+    bucket: Array
+    first_bucket: Array
+    in_units: Array
+    prefetch: Array
+    tensor_pieces: Array
+    late_share: Array
 
 
 class StageInputs(_Named):
@@ -207,7 +218,7 @@ class StageInputs(_Named):
 
 
 class Inputs(_Named):
-    """All inputs of a batch of plans."""
+    """All inputs of a batch of plans; `late` is the communication of the last part of a training, if it differs."""
 
     model: ModelInputs
     workload: WorkloadInputs
@@ -215,12 +226,17 @@ class Inputs(_Named):
     plan: PlanInputs
     communication: CommunicationInputs
     stages: StageInputs
+    late: CommunicationInputs | None
 
     def named(self) -> Iterator[tuple[str, Array]]:
         """Yield every column with its dotted name."""
         for group, record in vars(self).items():
-            for name, column in vars(record).items():
+            for name, column in vars(record).items() if record is not None else ():
                 yield f"{group}.{name}", column
+
+    def last_part(self) -> Inputs | None:
+        """Return the inputs of the last part of the trainings; None if no training has one that differs."""
+        return None if self.late is None else Inputs(**vars(self) | {"communication": self.late, "late": None})
 
 
 SCALAR_GROUPS = {
@@ -231,6 +247,8 @@ SCALAR_GROUPS = {
     "communication": CommunicationInputs,
 }
 SCALAR_NAMES = tuple(f"{group}.{name}" for group, record in SCALAR_GROUPS.items() for name in get_annotations(record))
+LATE = "late.value_bytes"
+"""A column that is there if the last part of a training communicates in another way."""
 STAGE_NAMES = tuple(get_annotations(StageInputs))
 
 
@@ -245,6 +263,11 @@ def inputs(rows: Sequence[Mapping[str, float]], stages: Sequence[Mapping[str, Se
         One mapping of stage field to values per plan.
     """
     columns = {name: np.array([[row[name] for row in rows]], dtype=float) for name in SCALAR_NAMES}
+    if any(LATE in row for row in rows):  # a training without a last part goes on as before
+        columns |= {
+            f"late.{name}": np.array([[row.get(f"late.{name}", row[f"communication.{name}"]) for row in rows]], float)
+            for name in get_annotations(CommunicationInputs)
+        }
     return assembled(columns, stage_inputs(stages))
 
 
@@ -265,4 +288,5 @@ def assembled(columns: Mapping[str, Array], stages: StageInputs) -> Inputs:
         group: record(**{name: columns[f"{group}.{name}"] for name in get_annotations(record)})
         for group, record in SCALAR_GROUPS.items()
     }
-    return Inputs(stages=stages, **groups)
+    late = {name: columns[f"late.{name}"] for name in get_annotations(CommunicationInputs) if LATE in columns}
+    return Inputs(stages=stages, late=CommunicationInputs(**late) if late else None, **groups)

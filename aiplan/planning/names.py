@@ -61,6 +61,9 @@ UNITS = {
     "communication.index_bytes": "B si",
     "communication.density": "fraction",
     "communication.coding_rate": "B/s",
+    "communication.bucket": "B",
+    "communication.first_bucket": "B",
+    "communication.late_share": "fraction",
     "cluster.power": "W",
     "cluster.carbon_intensity": "kg/J",
     "cluster.electricity_price": "USD/J",
@@ -79,4 +82,5 @@ def unit(name: str) -> str:
     """Return the unit of a term or an input; `1` for a plain number."""
     if name in TREE:
         return TREE[name].unit
-    return UNITS.get(name) or UNITS.get(name.partition(".")[0], "1")
+    group, _, field = name.partition(".")
+    return UNITS.get(f"communication.{field}" if group == "late" else name) or UNITS.get(group, "1")

@@ -39,6 +39,13 @@ class Choice(NamedTuple):
     estimate: Estimate
 
 
+class Tight(NamedTuple):
+    """How tightly a plan fits: the share of the memory that it needs, and by how much that may be too low."""
+
+    used: float
+    error: float
+
+
 class Asked(NamedTuple):
     """A search before it runs: the spaces of all variants with their names, the question, and the plan to beat."""
 
@@ -78,12 +85,30 @@ class Answer(NamedTuple):
     finished: bool
 
     @property
-    def gain(self) -> float:
-        """By what factor the best plan beats the own one; 1 if there is none."""
+    def behind(self) -> float:
+        """How far the own plan is behind the best one, as a share; 0 if there is none."""
         if self.own is None or not self.best:
-            return 1.0
+            return 0.0
         own, best = (value_of(one, self.question) for one in (self.own, self.best[0].estimate))
-        return own / best if self.question.objective.sign > 0 else best / own
+        return (own / best if self.question.objective.sign > 0 else best / own) - 1.0
+
+    @property
+    def beyond(self) -> float:
+        """How far from the best a plan must be to be told apart, as a share; 0 if it is not known."""
+        return self.question.near - 1.0
+
+    def against(self, one: Estimate) -> float | None:
+        """Return the change of the step against the own plan, or the best one; None for that plan itself."""
+        yardstick = self.own if self.own is not None else self.best[0].estimate
+        return None if one is yardstick else one["step"] / yardstick["step"] - 1.0
+
+    def tight(self) -> Tight | None:
+        """Return how tightly the best plan fits, if by less than what predictions of memory are off by."""
+        one = self.best[0].estimate
+        likely = one.interval("memory")
+        if likely is None or likely.high <= one["memory.capacity"]:
+            return None
+        return Tight(one["memory.needed"] / one["memory.capacity"], likely.high / one["memory"] - 1.0)
 
 
 def question_of(

@@ -144,7 +144,9 @@ def _keep_stages(funnel: _Funnel, model: Model, *, always: bool) -> tuple[int, .
     pipeline, ends = funnel["pipeline"], funnel["ends"]
     even = divides(plain, pipeline)
     with_ends = divides(counted, pipeline) & (pipeline > 1) & (always | ~even)
-    funnel.fallen["layers do not divide"] = int(np.count_nonzero(~(even | with_ends)[ends == 0]))
+    uneven = int(np.count_nonzero(~(even | with_ends)[ends == 0]))
+    if uneven:
+        funnel.fallen["layers do not divide"] = uneven
     kept = np.where(ends == 0, even & ~(with_ends & always), with_ends)
     funnel.table = {key: column[kept] for key, column in funnel.table.items()}
     return plain, counted

@@ -16,11 +16,12 @@ from aiplan.scenario.communication import check as check_communication
 from aiplan.scenario.layout_rules import splits_sequence
 from aiplan.scenario.legality import stage_layers
 from aiplan.scenario.load import stages_of
+from aiplan.scenario.pieces import FULLY_SHARDED, beside, check_sharding
 from aiplan.scenario.records import Overlap, Plan, ScenarioFile
 from aiplan.scenario.resolve import resolve_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -34,6 +35,7 @@ AS_THEY_ARE = ("tensor", "context", "pipeline", "interleave", "expert", "expert_
 """Sizes that go into the formulas as the numbers they are."""
 
 
+UNSHARDED = "no sharding goes with the communication"
 TOKENS = 1e12
 """Tokens to compare plans by where a scenario does not say how many it trains on."""
 
@@ -124,7 +126,12 @@ def space(scenario: Scenario, wanted: Wanted) -> Space:
         Takes columns of sizes and says which of them a condition allows.
     """
     sizes, fallen = legal_sizes(scenario, wanted)
-    groups = [_group(scenario, sizes.at(where), matters) for matters, where in _alike(scenario, sizes)]
+    groups = []
+    for matters, where in _alike(scenario, sizes):
+        if all(axis.choices for axis in _axes(scenario, matters)):
+            groups.append(_group(scenario, sizes.at(where), matters))
+        else:
+            fallen[UNSHARDED] = fallen.get(UNSHARDED, 0) + len(where)
     return Space(scenario, tuple(groups), fallen)
 
 
@@ -168,7 +175,7 @@ def _alike(scenario: Scenario, sizes: Sizes) -> Iterator[tuple[Matters, NDArray[
 
 def _axes(scenario: Scenario, matters: Matters) -> list[Axis]:
     """Return the options that matter, each with the choices that are legal."""
-    yes_no = (True, False)
+    yes_no, pieces = (True, False), beside(scenario.file.communication)
     found = [Axis("recompute", tuple({"recompute": kind} for kind in ("none", "selective", "full")))]
     if matters.splits:
         found.append(Axis("sequence_parallel", tuple({"sequence_parallel": on} for on in yes_no)))
@@ -176,11 +183,20 @@ def _axes(scenario: Scenario, matters: Matters) -> list[Axis]:
         found.append(Axis("sequence_parallel", ({"sequence_parallel": False},)))
     if matters.ranks:
         found.append(Axis("zero", _sharding(scenario, stages=matters.stages)))
-        found.append(Axis("overlap.gradients", tuple({"overlap.gradients": on} for on in yes_no)))
+        found.append(_overlap("gradients", pieces))
+    elif scenario.file.communication.prefetch is not None:
+        found.append(Axis("zero", ()))  # a single rank has nothing to gather
     for name, matter in (("tensor", matters.tensor), ("pipeline", matters.stages), ("expert", matters.experts)):
         if matter:
-            found.append(Axis(f"overlap.{name}", tuple({f"overlap.{name}": on} for on in yes_no)))
+            found.append(_overlap(name, pieces))
     return found
+
+
+def _overlap(kind: str, pieces: Container[str]) -> Axis:
+    """Return a kind of overlap on and off; on only where communication goes in pieces beside computation."""
+    return Axis(
+        f"overlap.{kind}", tuple({f"overlap.{kind}": on} for on in ((True,) if kind in pieces else (True, False)))
+    )
 
 
 def _sharding(scenario: Scenario, *, stages: bool) -> tuple[Choice, ...]:
@@ -188,8 +204,13 @@ def _sharding(scenario: Scenario, *, stages: bool) -> tuple[Choice, ...]:
     wanted, most = scenario.file.communication, scenario.software.zero_with_pipeline if stages else 3
     choices: list[Choice] = []
     for zero in range(most + 1):
-        if not any(check_communication(wanted, zero)):
+        stays = stages and scenario.software.stays_gathered and zero == FULLY_SHARDED
+        if any(check_communication(wanted, zero)) or any(check_sharding(wanted, zero)):
+            continue
+        if wanted.prefetch is None:
             choices += [{"zero": zero, "overlap.parameters": on} for on in ((True, False) if zero else (False,))]
+        elif not stays:
+            choices.append({"zero": zero, "overlap.parameters": True})
     return tuple(choices)
 
 

@@ -138,6 +138,14 @@ def _estimate() -> dict[str, Any]:
     optional = {
         "measured": closed(measured, optional=[key for key in measured if key != "source"]),
         "error_vs_measured": {"type": "object", "additionalProperties": NUMBER},
+        "compression": closed(
+            {
+                "break_even_bandwidth_bytes_per_s": NUMBER,
+                "bandwidth_bytes_per_s": NUMBER,
+                "break_even_density": UNKNOWN,
+                "density": UNKNOWN,
+            }
+        ),
         "explanation": {"$ref": "#/definitions/explanation"},
     }
     return closed(

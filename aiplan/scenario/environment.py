@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.declare import Mapping
 from aiplan.scenario.legality import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from aiplan.declare import Node
+    from aiplan.declare import Mark, Node
     from aiplan.scenario.cautions import Caution
     from aiplan.scenario.resolve import Parts
 
@@ -68,7 +69,7 @@ def system(parts: Parts) -> System:
     )
 
 
-def check(given: dict[str, str | int]) -> Iterator[Fault]:
+def check(given: Iterable[str]) -> Iterator[Fault]:
     """Yield names that no variable can have."""
     for name in given:
         if not re.fullmatch(NAME, name):
@@ -82,3 +83,9 @@ def lint(given: dict[str, str | int], cluster: System, tree: Node) -> Iterator[C
     from aiplan.scenario.variables import doubts  # noqa: PLC0415
 
     yield from doubts(given, cluster, tree)
+
+
+def names(tree: Node) -> dict[str, Mark]:
+    """Return where the name of each variable stands."""
+    block = next((child for key, child in tree.items if key.text == FIELD), None) if isinstance(tree, Mapping) else None
+    return {key.text: key.mark for key, _ in block.items} if isinstance(block, Mapping) else {}

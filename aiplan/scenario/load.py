@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
 from aiplan.declare import Diagnostics, Mapping, Origin, Origins, build, set_value
-from aiplan.scenario import cautions, communication, environment, legality
+from aiplan.scenario import cautions, communication, environment, legality, pieces
 from aiplan.scenario.files import (
     LIBRARY,
     Place,
@@ -159,7 +159,9 @@ def resolve_tree(
     if searched:
         file = ScenarioFile(**(vars(file) | {"plan": Plan() if file.plan == AUTO_PLAN else unsized(file.plan)}))
     parts = _parts(file, tree, origins, place, catalog, diagnostics)
-    if parts is None or diagnostics.has_errors:
+    complete = parts is not None and not diagnostics.has_errors
+    _check_words(tree, diagnostics)
+    if parts is None or not complete:
         return None
     texts = tuple(f"{path}={value}" for path, value, _ in settings)
     return _checked(parts, tree, place, diagnostics, texts, searched=searched)
@@ -176,13 +178,14 @@ def _checked(
     if values is not None:
         zero = values["plan.zero"].number
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
-    legality.report(environment.check(file.environment), tree, diagnostics)
+        legality.report(pieces.check(file, parts.model, values, searched=searched), tree, diagnostics)
     split = legality.stage_layers(parts.model, file.plan)
     if values is None or split is None or diagnostics.has_errors:
         return None
     system = environment.system(parts)
     told = (
         *communication.cautions(file.communication, values["plan.zero"].number),
+        *(() if searched else pieces.cautions(file, values)),
         *environment.lint(file.environment, system, tree),
     )
     cautions.report(told, tree, diagnostics)
@@ -269,6 +272,7 @@ def _without_unmodelled(tree: Node, diagnostics: Diagnostics) -> Node:
 
 def _check_names(tree: Node, place: Place, catalog: Catalog, diagnostics: Diagnostics) -> None:
     """Note every name that is unknown in a file that has other errors, so that all can be mended in one go."""
+    _check_words(tree, diagnostics)
     for path, kind in NAMES.items():
         name = scalar_at(tree, path)
         if name is None:
@@ -279,6 +283,13 @@ def _check_names(tree: Node, place: Place, catalog: Catalog, diagnostics: Diagno
             _find_software(name, tree, diagnostics)
         else:
             catalog.find(kind, name, diagnostics, locate(tree, path))
+
+
+def _check_words(tree: Node, diagnostics: Diagnostics) -> None:
+    """Note what cannot be meant, whatever the rest of the file says."""
+    for path in (communication.PATH, communication.LATE):
+        legality.report(communication.unknown(scalar_at(tree, path) or "none", path), tree, diagnostics)
+    legality.report(environment.check(environment.names(tree)), tree, diagnostics)
 
 
 def _version_known(version: int, tree: Node, diagnostics: Diagnostics) -> bool:

@@ -86,14 +86,8 @@ def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Val
 def resolve_layout(parts: Parts) -> dict[str, Value]:
     """Return the values that rest on the plan, and those that belong with them, by dotted name."""
     workload = _workload(parts)
-    return _dotted(
-        {
-            "workload": workload,
-            "cluster": _host_times(parts),
-            "plan": plan_values(parts),
-            "communication": communication_values(parts, workload["gradient_bytes"]),
-        }
-    )
+    groups = {"workload": workload, "cluster": _host_times(parts), "plan": plan_values(parts)}
+    return _dotted(groups) | communication_values(parts, workload["gradient_bytes"])
 
 
 def _dotted(groups: dict[str, dict[str, Value]]) -> dict[str, Value]:

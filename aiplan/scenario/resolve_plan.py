@@ -71,6 +71,12 @@ def plan_values(parts: Parts) -> dict[str, Value]:
         else Value(0.0, dispatch_origin),
     }
     values |= {name: from_file(getattr(preset, name), parts.software_origins, name) for name in KEPT + HANDLED}
+    channels = plan.overlap.channels
+    values["channels"] = (
+        derived(0, "not given: the contention of the preset") if channels is None else own(channels, "overlap.channels")
+    )
+    if plan.overlap.contention is not None:
+        values["contention"] = own(plan.overlap.contention, "overlap.contention")
     return values | {
         f"hidden_{kind}": _hidden(parts, kind) for kind in ("gradients", "parameters", "tensor", "pipeline", "expert")
     }

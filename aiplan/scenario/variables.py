@@ -6,14 +6,13 @@ import difflib
 from typing import TYPE_CHECKING
 
 from aiplan.catalog import nccl
-from aiplan.declare import Mapping
 from aiplan.scenario.cautions import Caution
-from aiplan.scenario.environment import FIELD, USERS, VERBS
+from aiplan.scenario.environment import FIELD, USERS, VERBS, names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aiplan.declare import Mark, Node
+    from aiplan.declare import Node
     from aiplan.scenario.environment import System
 
 NEVER = ("LOC", "0")
@@ -25,13 +24,13 @@ OPERATIONS = {"allreduce": "all-reduce", "allgather": "all-gather", "reducescatt
 
 def doubts(given: dict[str, str | int], cluster: System, tree: Node) -> Iterator[Caution]:
     """Yield every variable that is unknown, has no value it takes, or contradicts the cluster."""
-    names = _names(tree)
+    marks = names(tree)
     sound = {}
     for name, value in ((name, str(value).strip()) for name, value in given.items()):
         unknown = _unknown(name)
         wrong = None if unknown or name not in nccl.variables() else nccl.wrong(name, value)
         if unknown:
-            yield unknown._replace(mark=names.get(name))
+            yield unknown._replace(mark=marks.get(name))
         elif wrong:
             yield Caution("AIP331", f"{FIELD}.{name}", wrong.problem, _close(name, value), f"expected {wrong.expected}")
         else:
@@ -39,12 +38,6 @@ def doubts(given: dict[str, str | int], cluster: System, tree: Node) -> Iterator
     yield from _unneeded(sound, cluster)
     yield from _contradictions(sound, cluster)
     yield from _forbidden(sound)
-
-
-def _names(tree: Node) -> dict[str, Mark]:
-    """Return where the name of each variable stands."""
-    block = next((child for key, child in tree.items if key.text == FIELD), None) if isinstance(tree, Mapping) else None
-    return {key.text: key.mark for key, _ in block.items} if isinstance(block, Mapping) else {}
 
 
 def _unknown(name: str) -> Caution | None:

@@ -13,7 +13,7 @@ import aiplan.core
 from aiplan.core import formula
 from aiplan.core.net import Net
 
-PLUMBING = {"algorithms", "arrays", "choices", "formula", "nccl_tables", "net", "topologies"}
+PLUMBING = {"algorithms", "arrays", "busbw", "choices", "formula", "nccl_tables", "net", "topologies"}
 UNITS = {"-", "B", "s", "B/s", "FLOP", "FLOP/s", "1/s", "W", "J", "kg", "kg/J", "USD", "USD/s", "USD/J"}
 MODULES = [
     importlib.import_module(f"aiplan.core.{found.name}")

@@ -51,10 +51,13 @@ def test_hierarchical_with_one_rank_a_node_is_a_ring():
     assert time("hierarchical", 16.0, stride=8.0) == pytest.approx(time("ring", 16.0, stride=8.0))
 
 
-def test_halves_of_hierarchical_make_the_whole():
-    asked = group(64.0, "hierarchical")
-    halves = (half(net(), asked, column(GIB)) for half in (reductions.reduce_scatter, reductions.all_gather))
-    assert float(sum(halves)[0, 0]) == pytest.approx(time("hierarchical"))
+@pytest.mark.parametrize("contention", [1.0, 4.0])
+@pytest.mark.parametrize("name", HALVES[1:])
+def test_halves_make_the_whole(name, contention):
+    """Across a narrow tier too: halves of rings are sent to neighbours as rings are."""
+    narrow, asked = net(contention, below=16.0), group(64.0, name)
+    halves = (half(narrow, asked, column(GIB)) for half in (reductions.reduce_scatter, reductions.all_gather))
+    assert float(sum(halves)[0, 0]) == pytest.approx(time(name, wires=narrow))
 
 
 def test_an_algorithm_without_halves_leaves_them_to_rings():

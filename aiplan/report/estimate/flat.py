@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aiplan.report.estimate.document import INTERVALS, MEMORY_INTERVAL, scalars
+from aiplan.report.estimate.document import INTERVALS, MEMORY_INTERVAL, compression, scalars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from aiplan.planning.estimate import Estimate
     from aiplan.report.estimate import Answer
     from aiplan.report.records import Cell
 
@@ -49,9 +50,16 @@ def rows(answer: Answer) -> Iterator[tuple[Cell, ...]]:
             yield f"{key}.low", found.low, unit
             yield f"{key}.high", found.high, unit
             yield f"{key}.evidence", found.evidence, ""
+    yield from _compression(estimate)
     for root in ("step", "memory"):
         for row in estimate.rows(root):
             yield row.name, row.value, row.unit
     for item in estimate.assumptions():
         if item.matters:
             yield f"assumption:{item.name}", item.value, ""
+
+
+def _compression(estimate: Estimate) -> Iterator[tuple[Cell, ...]]:
+    for name, value in compression(estimate).items():
+        if value is not None:
+            yield f"compression.{name}", value, "B/s" if name.endswith("_per_s") else ""

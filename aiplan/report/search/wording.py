@@ -66,7 +66,7 @@ def front(answer: Answer) -> list[tuple[str, ...]]:
 
 def remarks(answer: Answer) -> list[tuple[str, str]]:
     """Return how sure the best plan is, and how the own one compares."""
-    found = [("flat", _flat(answer))]
+    found = [("flat", _flat(answer)), *_tight(answer)]
     if answer.own is not None:
         found.append(("your plan", _own(answer)))
     return found
@@ -126,14 +126,23 @@ def _row(answer: Answer, name: str, one: Estimate, variant: int, plan: Plan) -> 
     found = _estimates(answer)
     _, steps = scale([one["step"], *(other["step"] for other in found)], "s")
     _, memory = scale([one["memory.needed"], *(other["memory.needed"] for other in found)], "B")
-    yardstick = answer.own if answer.own is not None else answer.best[0].estimate
-    against = "" if one is yardstick else change(one["step"] / yardstick["step"] - 1.0)
+    against = answer.against(one)
     timed = (duration(one["run.time_to_train"]),) if _timed(found) else ()
     priced = (quantity(one["run.cost"], "USD"),) if _priced(found) else ()
     changed = (_variant(answer, variant),) if len(answer.scenarios) > 1 else ()
     fits = "" if one.fits else " (does not fit)"
     words = as_plan(plan, one.scenario.data)
-    return (name, steps[0], against, percent(one.mfu), f"{memory[0]}{fits}", *timed, *priced, *changed, words)
+    return (
+        name,
+        steps[0],
+        "" if against is None else change(against),
+        percent(one.mfu),
+        f"{memory[0]}{fits}",
+        *timed,
+        *priced,
+        *changed,
+        words,
+    )
 
 
 def _variant(answer: Answer, variant: int) -> str:
@@ -154,7 +163,7 @@ def _priced(found: Sequence[Estimate]) -> bool:
 
 
 def _flat(answer: Answer) -> str:
-    beyond = answer.question.near - 1.0
+    beyond = answer.beyond
     if beyond <= 0:
         return "no published run is like this one: how far apart plans must be to differ is not known"
     others = answer.near - 1
@@ -166,6 +175,18 @@ def _flat(answer: Answer) -> str:
     )
 
 
+def _tight(answer: Answer) -> list[tuple[str, str]]:
+    """Return a warning where the best plan fits by less than what predictions of memory are off by."""
+    found = answer.tight()
+    if found is None:
+        return []
+    text = (
+        f"the best plan takes {percent(found.used)} of the memory, and a prediction may be {percent(found.error)} too "
+        "low (90 %): try it, or ask for --where 'memory <= 85 %'"
+    )
+    return [("tight", text)]
+
+
 def _own(answer: Answer) -> str:
     own = answer.own
     if own is None:
@@ -175,5 +196,5 @@ def _own(answer: Answer) -> str:
     if not answer.best:
         return "meets no condition"
     what = SHORT[answer.question.objective.name]
-    verdict = "within the error of a prediction" if answer.gain < answer.question.near else "beyond that error"
-    return f"{percent(answer.gain - 1.0)} behind the best plan in {what}, {verdict}; {answer.ahead:,} layouts beat it"
+    verdict = "within the error of a prediction" if answer.behind < answer.beyond else "beyond that error"
+    return f"{percent(answer.behind)} behind the best plan in {what}, {verdict}; {answer.ahead:,} layouts beat it"
