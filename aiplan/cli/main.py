@@ -32,6 +32,7 @@ COMMANDS = (
     "explain",
     "search",
     "scale",
+    "size",
     "collective",
     "topology",
     "accuracy",

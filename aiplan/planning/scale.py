@@ -250,6 +250,8 @@ def _searched(scenario: Scenario, request: Request) -> Loaded:
     """Return the scenario with the fastest plan that fits and meets the conditions."""
     diagnostics = Diagnostics()
     found = search([scenario], question_of(scenario, "time", request.conditions, 1, request.convention))
+    if not found.finished:
+        raise KeyboardInterrupt
     if found.best:
         return Loaded(found.best[0].estimate.scenario, diagnostics)
     problem, hint = none_fits(found)
