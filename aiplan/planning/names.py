@@ -7,6 +7,7 @@ from aiplan.engine.tree import TREE
 LABELS = {
     "memory.stage": "Fullest pipeline stage",
     "memory.capacity": "Memory of an accelerator",
+    "memory.needed": "Memory that a step cannot do without",
     "parameters.total": "Parameters",
     "parameters.active": "Parameters that a token passes",
     "run.tokens_per_s_per_gpu": "Tokens per second and accelerator",
@@ -39,6 +40,7 @@ UNITS = {
     "workload.loss_bytes": "B si",
     "workload.optimizer_bytes": "B si",
     "memory.capacity": "B",
+    "memory.needed": "B",
     "cluster.matmul_peak": "FLOP/s",
     "cluster.attention_peak": "FLOP/s",
     "cluster.matmul_fraction": "fraction",

@@ -52,6 +52,7 @@ def test_only_data_parallel_terms_and_memory_of_compression_move(text):
         "memory.compression",
         "memory.cached",
         "memory.capacity",
+        "memory.needed",
     }
     assert other["step.data.compression"] > 0.0
     assert other["memory.compression"] > 0.0

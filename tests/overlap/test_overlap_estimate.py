@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aiplan.catalog.load import Catalog
-from aiplan.core import collectives
+from aiplan.core import collectives, trees
 from aiplan.core.formula import recording
+from aiplan.core.net import Net
 from aiplan.engine.evaluate import evaluate
 from aiplan.planning.estimate import columns, estimate
 from aiplan.planning.explain import explain
@@ -63,8 +64,12 @@ def fastest_all_reduce(scenario):
     known = numbers(scenario)
     port = known["cluster.network_bandwidth"] * known["cluster.network_fraction"] / known["cluster.oversubscription"]
     latency = (7 * known["cluster.link_latency"] + known["cluster.network_latency"]) / 8
-    forms = collectives.ring_all_reduce_time, collectives.tree_all_reduce_time
-    return lambda nbytes: min(float(form(nbytes, 32.0, port, latency)) for form in forms)
+    link = known["cluster.link_bandwidth"] * known["cluster.link_fraction"]
+    net = Net(8.0, known["cluster.link_latency"], link, known["cluster.network_latency"], port / 8)
+    return lambda nbytes: min(
+        float(collectives.ring_all_reduce_time(nbytes, 32.0, port, latency)),
+        float(trees.double_tree(nbytes, 32.0, net)),
+    )
 
 
 def gpt_tensors(scenario, backward):
@@ -86,9 +91,9 @@ def test_buckets_against_a_pass_played_tensor_by_tensor(bucket, fabric):
     buckets = timeline.buckets_of(gpt_tensors(scenario, backward), bucket * MB)
     played, alone = timeline.bucketed(buckets, fastest_all_reduce(scenario))
     found = estimate([scenario])[0]["step.data.gradients"]
-    assert found == pytest.approx(played, abs=0.03 * alone)
+    assert found == pytest.approx(played, abs=0.04 * alone)
     assert argument(scenario, "step.data.gradients", "overlap.slowed_time", "communication") == pytest.approx(
-        alone, rel=0.03
+        alone, rel=0.04
     )
 
 

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from aiplan.catalog.load import Catalog
 from aiplan.planning import chunks as chunking
 from aiplan.planning.chunks import Part, chunks, evaluated, spaces
 from aiplan.planning.estimate import estimate
 from aiplan.planning.search import merged, search
+from aiplan.planning.variants import Source, load_written
 from aiplan.planning.workers import serial
 from aiplan.scenario.load import with_plan
 
@@ -212,3 +214,32 @@ def test_an_empty_part_changes_nothing():
     whole, asked = scenario("dense"), question(near=1.3)
     part, _ = merged(serial(spaces([whole], asked), asked), asked)
     assert Part().merge(part, asked) == part == part.merge(Part(), asked)
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("memory: {capacity: %s GiB, bandwidth: 3352 GB/s}", (24, 40, 80)),
+        ("memory: {capacity: 80 GiB, bandwidth: %s GB/s}", (1000, 3352, 5000)),
+        ("compute: {bf16: %s TFLOP/s}", (400, 989, 1500)),
+        ("scale_up: {link: nvlink4, count: %s}", (6, 12, 18)),
+    ],
+)
+def test_a_better_accelerator_never_makes_the_best_plan_slower(field, values, tmp_path):
+    folder = tmp_path / "accelerators"
+    folder.mkdir()
+    times = []
+    for value in values:
+        (folder / "h100-sxm.yaml").write_text(field % value + "\n", encoding="utf-8")
+        found = load_written(Source("", LARGER.encode()), Catalog([tmp_path]), searched=True)
+        assert found.scenario is not None, found.diagnostics.items
+        times.append(search([found.scenario], question()).best[0].estimate["step"])
+    assert times == sorted(times, reverse=True)
+    assert times[0] > times[-1]
+
+
+LARGER = """
+model: llama-3-8b
+workload: {sequence_length: 4096, global_batch: 32}
+cluster: {node: dgx-h100, nodes: 1}
+"""
