@@ -16,7 +16,7 @@ WORK = 1e6
 class Made(dict):
     """An estimate that knows only what a trial asks."""
 
-    def interval(self, term):
+    def interval(self, _):
         return None
 
 

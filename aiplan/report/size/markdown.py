@@ -22,7 +22,7 @@ def page(answer: Answer) -> str:
         (fact.label, joined([fact.value, fact.note])) for fact in (*wording.question(answer), *wording.results(answer))
     ]
     parts = [f"**{markdown(wording.title(answer))}**\n", _table(("", ""), told)]
-    parts.append(_table(header, wording.rows(answer), right=range(several, len(header) - 1)))
+    parts.append(_table(header, wording.rows(answer), right=range(len(header) - 1 - several)))
     parts += [f"- {count} GPUs: {markdown(fault)}" for count, fault in wording.faults(answer)]
     parts.append(f"{wording.KEY}\n")
     left_out = wording.left_out(answer)

@@ -38,7 +38,7 @@ def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
     several = len(answer.machines) > 1
     yield ""
     yield Text("Best of each kind of node" if several else "Tried", BOLD)
-    yield columns(header, wording.rows(answer), right=range(several, len(header) - 1), fold=(0,) if several else ())
+    yield columns(header, wording.rows(answer), right=range(len(header) - 1 - several), fold=(len(header) - 1,))
     faults, left_out = wording.faults(answer), wording.left_out(answer)
     if faults:
         yield ""

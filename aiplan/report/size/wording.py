@@ -68,14 +68,13 @@ def results(answer: Answer) -> list[Fact]:
 
 def header(answer: Answer) -> tuple[str, ...]:
     """Return the headings of what was tried."""
-    several = ("node",) if len(answer.machines) > 1 else ()
-    return (*several, "GPUs", "nodes", "time to\ntrain", "90 %", "cost", "power", "MFU", "misses")
+    return _without(answer, ("GPUs", "nodes", "time to\ntrain", "90 %", "cost", "power", "MFU", "misses", "node"))
 
 
 def rows(answer: Answer) -> list[tuple[str, ...]]:
     """Return a row for every number of GPUs that was tried; of several kinds of nodes, the best of each."""
     if len(answer.machines) == 1:
-        return [_row(answer, trial)[1:] for trial in answer.trials]
+        return [_row(answer, trial) for trial in answer.trials]
     found = []
     for node in answer.machines:
         trials = [trial for trial in answer.trials if trial.node == node]
@@ -117,7 +116,11 @@ def _nearest(answer: Answer) -> list[Fact]:
         if trial is not None:
             lines.append(Fact(label, duration(trial.time), _rest(trial), ""))
     if len(lines) == 1:
-        return [*lines, Fact("why", "memory", "no plan fits at any number of GPUs that was tried", "")]
+        last = answer.trials[-1]
+        return [
+            *lines,
+            Fact("why", "no plan", f"at any number of GPUs tried; with {last.accelerators:,}: {last.fault}"),
+        ]
     for name, trial in answer.changes():
         needed = {"deadline": trial.needed_time, "budget": trial.needed_cost, "power": trial.power}[name]
         others = " and ".join(other for other in limits.given if other != name)
@@ -167,20 +170,27 @@ def _misses(answer: Answer, trial: Trial) -> tuple[str, ...]:
 
 def _row(answer: Answer, trial: Trial) -> tuple[str, ...]:
     missed = joined(list(_misses(answer, trial)))
+    counts = f"{trial.accelerators:,}", f"{trial.nodes:,}"
     if trial.estimate is None:
-        return (trial.node, f"{trial.accelerators:,}", f"{trial.nodes:,}", "", "", "", "", "", "no plan")
+        return _without(answer, (*counts, "", "", "", "", "", "no plan", trial.node))
     interval = trial.estimate.interval("run.time_to_train")
-    return (
-        trial.node,
-        f"{trial.accelerators:,}",
-        f"{trial.nodes:,}",
+    cells = (
+        *counts,
         duration(trial.time),
         "" if interval is None else span(interval.low, interval.high, "s"),
         quantity(trial.cost, "USD"),
         quantity(trial.power, "W"),
         percent(trial.estimate.mfu),
         missed or ("best" if trial is answer.best else ""),
+        trial.node,
     )
+    return _without(answer, cells)
+
+
+def _without(answer: Answer, cells: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the cells that a table has room for: of several kinds of nodes their names, else their numbers."""
+    gone = {1, 5} if len(answer.machines) > 1 else {8}
+    return tuple(cell for place, cell in enumerate(cells) if place not in gone)
 
 
 def _closest(trials: Sequence[Trial]) -> Trial:
