@@ -31,6 +31,8 @@ COMMANDS = (
     "compare",
     "explain",
     "search",
+    "scale",
+    "size",
     "collective",
     "topology",
     "accuracy",

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from aiplan.report.roofline import schema as roofline
+from aiplan.report.scale import schema as scale
 from aiplan.report.schema_parts import COUNT, INTERVAL, MAYBE, NUMBER, TEXT, TEXTS, UNKNOWN, closed, items, or_none
 from aiplan.report.search import schema as search
 from aiplan.report.sensitivity import schema as sensitivity
+from aiplan.report.size import schema as size
 
 NAMESPACE = "urn:aiplan:schema"
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -71,6 +73,8 @@ def result_schema() -> dict[str, Any]:
             _document("search", search.inputs(), search.result()),
             _document("sensitivity", sensitivity.inputs(), sensitivity.result()),
             _document("roofline", roofline.inputs(), roofline.result()),
+            _document("scale", scale.inputs(), scale.result()),
+            _document("size", size.inputs(), size.result()),
             _document("topology", _topology_inputs(), _topology()),
             _document("calibrate", closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
