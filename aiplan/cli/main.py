@@ -11,7 +11,19 @@ from typing import Annotated, Any
 import typer
 
 from aiplan import __version__
-from aiplan.cli import accuracy, calibrate, catalog, collective, compare, estimate, explain, export, schema, topology
+from aiplan.cli import (
+    accuracy,
+    calibrate,
+    catalog,
+    collective,
+    compare,
+    estimate,
+    explain,
+    export,
+    import_files,
+    schema,
+    topology,
+)
 from aiplan.report.console import PipeClosed, quiet_exit, write
 
 NAME = "aiplan"
@@ -41,6 +53,7 @@ app.command("accuracy", help=accuracy.HELP, short_help=accuracy.SHORT)(accuracy.
 app.add_typer(calibrate.app)
 app.add_typer(catalog.app)
 app.add_typer(export.app)
+app.command("import", help=import_files.HELP, short_help=import_files.SHORT)(import_files.import_files)
 app.command("schema", help=schema.HELP, short_help=schema.SHORT)(schema.schema)
 
 

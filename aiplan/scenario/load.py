@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
-from aiplan.declare import Diagnostics, Mapping, Origins, build, set_value
+from aiplan.declare import Diagnostics, Mapping, Origin, Origins, build, set_value
 from aiplan.scenario import cautions, communication, environment, legality
 from aiplan.scenario.files import (
     LIBRARY,
@@ -26,6 +28,7 @@ from aiplan.scenario.software import Software
 from aiplan.scenario.stages import stage_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping as Mapping_
     from collections.abc import Sequence
 
     from aiplan.catalog.load import Catalog
@@ -45,6 +48,8 @@ NAMES = {
     "cluster.region": "regions",
 }
 """Fields that name something else, and where that is looked up."""
+MODEL_FILES = (".yaml", ".yml", ".json", ".toml", ".sh", ".args")
+"""Endings of what is a path of a model's file rather than a name of the library."""
 
 
 class Scenario(NamedTuple):
@@ -70,8 +75,16 @@ class Scenario(NamedTuple):
         return int(self.values["cluster.accelerators"].number)
 
 
+ReadModel = Callable[[Place, Diagnostics], "Node"]
+"""Reads the file of a model to a tree."""
+
+
 def load(
-    text: str, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[tuple[str, str, str]] = ()
+    text: str,
+    catalog: Catalog,
+    diagnostics: Diagnostics,
+    settings: Sequence[tuple[str, str, str]] = (),
+    read_model: ReadModel = read_place,
 ) -> Scenario | None:
     """Load a scenario by path or by its name in the library.
 
@@ -85,6 +98,8 @@ def load(
         Takes everything that is wrong.
     settings : sequence of tuple
         Changes from the command line: path, value text, option name.
+    read_model : callable
+        Reads the file of a model; files of aiplan's own form if not given.
 
     Returns
     -------
@@ -99,7 +114,7 @@ def load(
             hint=_known_scenarios(text) or "give the path of a scenario file",
         )
         return None
-    return resolve_tree(read_place(place, diagnostics), place, catalog, diagnostics, settings)
+    return resolve_tree(read_place(place, diagnostics), place, catalog, diagnostics, settings, read_model)
 
 
 def resolve_tree(
@@ -108,20 +123,23 @@ def resolve_tree(
     catalog: Catalog,
     diagnostics: Diagnostics,
     settings: Sequence[tuple[str, str, str]] = (),
+    read_model: ReadModel = read_place,
+    assumed: Mapping_[str, str] = MappingProxyType({}),
 ) -> Scenario | None:
-    """Resolve a scenario that has been read."""
+    """Resolve a scenario that has been read; `assumed` gives the reason for values nobody gave, by path."""
     for path, value, option in settings:
         if isinstance(tree, Mapping):
             tree = set_value(tree, path, value, diagnostics, option)
     tree = _without_unmodelled(tree, diagnostics)
     origins: Origins = {}
     file = build(ScenarioFile, tree, diagnostics, "", origins)
+    origins |= {path: Origin("assumed", "", why) for path, why in assumed.items()}
     if file is None:
         _check_names(tree, place, catalog, diagnostics)
         return None
     if not _version_known(file.schema_version, tree, diagnostics):
         return None
-    parts = _parts(file, tree, origins, place, catalog, diagnostics)
+    parts = _parts(file, tree, origins, place, catalog, diagnostics, read_model)
     if parts is None or diagnostics.has_errors:
         return None
     return _checked(parts, tree, place, diagnostics, tuple(f"{path}={value}" for path, value, _ in settings))
@@ -223,10 +241,16 @@ def _version_known(version: int, tree: Node, diagnostics: Diagnostics) -> bool:
 
 
 def _parts(
-    file: ScenarioFile, tree: Node, origins: Origins, place: Place, catalog: Catalog, diagnostics: Diagnostics
+    file: ScenarioFile,
+    tree: Node,
+    origins: Origins,
+    place: Place,
+    catalog: Catalog,
+    diagnostics: Diagnostics,
+    read_model: ReadModel,
 ) -> Parts | None:
     """Look up what the scenario names: model, software, node, accelerator, link, network, region."""
-    model = _model(file, tree, origins, place, diagnostics)
+    model = _model(file, tree, origins, place, diagnostics, read_model)
     software = _software(file, tree, diagnostics)
     node = _node(file, tree, catalog, diagnostics)
     region_id = file.cluster.region or "world"
@@ -320,13 +344,13 @@ def _link(
 
 
 def _model(
-    file: ScenarioFile, tree: Node, origins: Origins, place: Place, diagnostics: Diagnostics
+    file: ScenarioFile, tree: Node, origins: Origins, place: Place, diagnostics: Diagnostics, read_model: ReadModel
 ) -> tuple[Model, Origins] | None:
     if isinstance(file.model, Model):
         legality.report(legality.check_model(file.model), tree, diagnostics, "model.")
         return file.model, {path.removeprefix("model."): origin for path, origin in origins.items()}
     found = _find_named_model(file.model, tree, place, diagnostics)
-    return None if found is None else load_model(found, diagnostics)
+    return None if found is None else load_model(found, diagnostics, read_model)
 
 
 def _find_named_model(name: str, tree: Node, place: Place, diagnostics: Diagnostics) -> Place | None:
@@ -338,15 +362,24 @@ def _find_named_model(name: str, tree: Node, place: Place, diagnostics: Diagnost
 
 def find_model(text: str, beside: Place) -> Place | None:
     """Return the file of a model: a path beside the scenario that names it, or a name of the library."""
-    if "/" in text or text.endswith((".yaml", ".yml", ".json")):
+    if "/" in text or text.endswith(MODEL_FILES):
         path = beside.path.parent / text
-        return Place(text, path) if path.is_file() else None
+        inside = path / "config.json"
+        return (
+            Place(text, path)
+            if path.is_file()
+            else Place(f"{text}/{inside.name}", inside)
+            if inside.is_file()
+            else None
+        )
     return find_in_library("models", text)
 
 
-def load_model(place: Place, diagnostics: Diagnostics) -> tuple[Model, Origins] | None:
+def load_model(
+    place: Place, diagnostics: Diagnostics, read_model: ReadModel = read_place
+) -> tuple[Model, Origins] | None:
     """Read a model file."""
-    tree = read_place(place, diagnostics)
+    tree = read_model(place, diagnostics)
     origins: Origins = {}
     model = build(Model, tree, diagnostics, "", origins)
     if model is None:

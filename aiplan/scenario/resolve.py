@@ -78,7 +78,7 @@ def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Val
         return None
     workload = _workload(parts)
     groups = {
-        "model": _model(parts.model, parts.model_origins),
+        "model": model_values(parts.model, parts.model_origins),
         "workload": workload,
         "cluster": peaks | _device(parts) | _links(parts) | network | fabric | _money(parts),
         "plan": plan_values(parts),
@@ -87,7 +87,9 @@ def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Val
     return {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
 
 
-def _model(model: Model, origins: Origins) -> dict[str, Value]:
+def model_values(model: Model, origins: Origins) -> dict[str, Value]:
+    """Return the numbers of a network's shape."""
+
     def own(number: float | None, path: str) -> Value:
         return from_file(number, origins, path)
 
