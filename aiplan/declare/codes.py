@@ -118,6 +118,7 @@ _ROWS = (
     Code("AIP342", "files-disagree", "Two files, or two keys of one, contradict each other."),
     Code("AIP343", "not-used", "The file says something that aiplan does not use, and --strict was asked for."),
     Code("AIP344", "read-with-care", "What was read from the file needs a second look."),
+    Code("AIP346", "cannot-be-said", "The other program has no word for a part of the scenario."),
     Code("AIP345", "left-open", "The file leaves open what an estimate needs."),
 )
 

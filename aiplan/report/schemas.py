@@ -79,6 +79,7 @@ def result_schema() -> dict[str, Any]:
             _document("nccl-env", _inputs(values=False), _nccl_env()),
             _document("collective", _collective_inputs(), _collective()),
             _document("collective-measured", _measured_inputs(), _measured_collective()),
+            _document("export", _inputs(values=False), imports.exported()),
             _document("import", imports.inputs(), imports.result()),
         ],
         "definitions": {

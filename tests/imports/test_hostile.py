@@ -49,7 +49,6 @@ def outcome(name, data, kind=None):
     try:
         return import_files([(name, data)], Diagnostics(), kind)
     except InputError as failure:
-        assert str(failure)
         return failure
 
 
@@ -65,6 +64,7 @@ def test_a_clear_error_at_once(name):
 def sane(found):
     """No silent zero: what is there counts something."""
     if isinstance(found, InputError):
+        assert str(found)
         return
     assert found.total is None or found.total > 0
     for fact in found.facts.values():

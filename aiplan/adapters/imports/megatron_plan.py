@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from aiplan.adapters.imports.ledger import Got
 
 SHARDING = {"no_shard": 0, "optim": 1, "optim_grads": 2, "optim_grads_params": 3}
-BACKENDS = {"flash": "flash", "fused": "flash", "unfused": "unfused", "local": "unfused"}
+BACKENDS = {"flash": "flash", "fused": "flash", "unfused": "unfused", "local": "fused-softmax"}
 OFFLOADS = ("cpu-offloading", "optimizer-cpu-offload", "cpu-optimizer", "fine-grained-activation-offloading")
 TOKENS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 _STAGE = re.compile(r"(\d{1,6}(?:\.\d+)?)([KMBT]?):(\d{1,9})")
@@ -236,9 +236,8 @@ def _overlap(arguments: Arguments) -> None:
     chunks = ledger.number("plan.interleave") > 1
     if on is not None or off is not None:
         ledger.put("plan.overlap.pipeline", on or off, on is not None)
-    else:
-        why = "sends overlap with interleaving" if chunks else "sends do not overlap without interleaving"
-        ledger.default("plan.overlap.pipeline", chunks, why)
+    elif chunks:
+        ledger.default("plan.overlap.pipeline", True, "sends overlap with interleaving, unless turned off")
 
 
 def cluster(arguments: Arguments) -> None:

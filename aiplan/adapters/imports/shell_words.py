@@ -60,9 +60,9 @@ def _raw(text: str, name: str) -> list[Word]:
     found: list[Word] = []
     word = _WORD if _SCRIPT.search(text) else _PLAIN_WORD
     for number, line in enumerate(split_lines(text), 1):
-        line = _SBATCH.sub(lambda match: " " * len(match[0]), line)
-        goes_on = line.endswith("\\")
-        for match in islice(word.finditer(line.rstrip("\\")), MOST_WORDS):
+        options = _SBATCH.sub(lambda match: " " * len(match[0]), line)
+        goes_on = options.endswith("\\")
+        for match in islice(word.finditer(options.rstrip("\\")), MOST_WORDS):
             mark = Mark(name, number, match.start() + 1, match.end() + 1)
             found += [Word(match[0], mark)] if match.lastgroup == "word" else [Word("", mark)]
         if len(found) > MOST_WORDS:

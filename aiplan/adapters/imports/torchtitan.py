@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from aiplan.adapters.imports import batches, named_models
 from aiplan.adapters.imports.document import TOML
 from aiplan.adapters.imports.kind import Kind
-from aiplan.declare import Scalar
+from aiplan.declare import Diagnostics, Scalar
+from aiplan.scenario.files import find_in_library
+from aiplan.scenario.load import load_model
 
 if TYPE_CHECKING:
     from aiplan.adapters.imports.document import Document
@@ -22,6 +24,7 @@ DEGREES = {
     "expert": "expert_parallel_degree",
     "expert_tensor": "expert_tensor_parallel_degree",
 }
+CONVERTERS = (("quantize.linear.mx", "mxfp8"), ("mx", "mxfp8"), ("quantize.linear.float8", "fp8"), ("float8", "fp8"))
 HARMLESS: Harmless = tuple(
     (pattern, why)
     for why, patterns in {
@@ -87,6 +90,7 @@ def read(ledger: Ledger) -> None:
     sizes = {field: _degree(ledger, key) for field, key in DEGREES.items()}
     for field, got in sizes.items():
         ledger.put(f"plan.{field}", got)
+    _chunks(ledger)
     _data(ledger)
     _batch(ledger)
     _precision(ledger)
@@ -121,6 +125,26 @@ def _model(ledger: Ledger) -> None:
         ledger.ask("model", size, f"the shape of {name.text} {size.text} is not in the file; give a model")
         return
     ledger.put("model", size, found, f"{name.text} {size.text} by the library of models")
+
+
+def _chunks(ledger: Ledger) -> None:
+    """Take the chunks of a stage from the layers of each, where the file says them."""
+    each, stages = _degree(ledger, "pipeline_parallel_layers_per_stage"), ledger.number("plan.pipeline")
+    schedule = ledger.got("parallelism.pipeline_parallel_schedule", "experimental.pipeline_parallel_schedule")
+    name = ledger.value("model")
+    place = find_in_library("models", str(name)) if name is not None else None
+    found = load_model(place, Diagnostics()) if place is not None and each is not None else None
+    if each is None or found is None or stages < 2:
+        return
+    layers = found[0].layers
+    if layers % (stages * each.value):
+        text = f"{layers} layers do not divide over {stages} stages in parts of {each.value}"
+        ledger.diagnostics.error("AIP307", text, each.mark)
+        return
+    chunks = layers // (stages * each.value)
+    ledger.put("plan.interleave", each, chunks, "layers / (stages x layers of a part)")
+    if chunks > 1 and schedule is None:
+        ledger.warn("several parts of a stage need an interleaved schedule", each.mark)
 
 
 def _data(ledger: Ledger) -> None:
@@ -177,30 +201,26 @@ def _batch(ledger: Ledger) -> None:
 
 
 def _precision(ledger: Ledger) -> None:
-    converters = ledger.items("model.converters")
-    names = [node.text for node in converters[0] if isinstance(node, Scalar)] if converters else []
-    old = ledger.flag("float8.enable_float8_linear", "float8.enable_fp8_linear")
-    for name, precision in (
-        ("quantize.linear.mx", "mxfp8"),
-        ("mx", "mxfp8"),
-        ("quantize.linear.float8", "fp8"),
-        ("float8", "fp8"),
-    ):
-        if name in names and converters:
-            path = "workload.precision"
-            ledger.default(path, precision, f"converters: {name}", converters[1])
-            return
-    if old is not None and old.value:
-        ledger.put("workload.precision", old, "fp8")
-        return
-    parameters = ledger.word("training.mixed_precision_param")
-    if not ledger.put(
-        "workload.precision", parameters, "fp32" if parameters and parameters.text == "float32" else "bf16"
+    """Take the type of the matmuls, which converters make narrower than the others, and that of gradients."""
+    wide = ledger.word("training.mixed_precision_param")
+    if not _converted(ledger) and not ledger.put(
+        "workload.precision", wide, "fp32" if wide and wide.text == "float32" else "bf16"
     ):
         ledger.default("workload.precision", "bf16", "torchtitan's default")
     reduced = ledger.word("training.mixed_precision_reduce")
-    if reduced is not None:
-        ledger.put("plan.gradient_precision", reduced, "bf16" if reduced.text == "bfloat16" else "fp32")
+    ledger.put("plan.gradient_precision", reduced, "bf16" if reduced and reduced.text == "bfloat16" else "fp32")
+
+
+def _converted(ledger: Ledger) -> bool:
+    """Take the narrow type that a converter asks for; say whether one does."""
+    converters = ledger.items("model.converters")
+    names = [node.text for node in converters[0] if isinstance(node, Scalar)] if converters else []
+    old = ledger.flag("float8.enable_float8_linear", "float8.enable_fp8_linear")
+    for name, precision in CONVERTERS:
+        if name in names and converters:
+            ledger.default("workload.precision", precision, f"converters: {name}", converters[1])
+            return True
+    return old is not None and old.value and ledger.put("workload.precision", old, "fp8")
 
 
 KIND = Kind("torchtitan-toml", "torchtitan job", "model by name, batch, plan", detect, read, HARMLESS)

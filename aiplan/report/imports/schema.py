@@ -48,6 +48,12 @@ def result() -> dict[str, Any]:
     )
 
 
+def exported() -> dict[str, Any]:
+    """Return the schema of the `result` of an export."""
+    setting = _closed({"name": TEXT, "value": TEXT})
+    return _closed({"kind": TEXT, "text": TEXT, "settings": _list(setting), "not_said": _list(TEXT)})
+
+
 def _model() -> dict[str, Any]:
     sizes = dict.fromkeys(("layers", "hidden", "heads", "kv_heads", "vocab", "positions", "mtp_layers"), COUNT)
     words = {"name": TEXT, "family": MAYBE_TEXT, "norm": TEXT, "qk_norm": TEXT}

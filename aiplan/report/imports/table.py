@@ -31,7 +31,7 @@ def _blocks(answer: Imported, look: Look) -> Iterator[RenderableType]:
         yield Text.assemble((clean(name), BOLD), "  ", (kind, DIM))
     yield facts(look, [Fact(label, text, "", "") for label, text in wording.summary(answer)])
     tables = (
-        (wording.TAKEN, wording.taken(answer), (1,), (2, 4)),
+        (wording.TAKEN, wording.taken(answer), (1,), (2,)),
         (wording.DEFAULTED, wording.defaulted(answer), (1,), (2,)),
         (wording.OPEN, wording.left_open(answer), (), (1,)),
         (wording.UNUSED, wording.unused(answer), (), (0, 1)),

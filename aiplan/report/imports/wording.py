@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from aiplan.planning.imports import Imported
     from aiplan.scenario.model import Model
 
-TAKEN = ("taken", "value", "key", "place", "")
+TAKEN = ("taken", "value", "from")
 DEFAULTED = ("not stated, so taken as follows", "value", "why")
 OPEN = ("left open", "why", "place")
 UNUSED = ("not used, and it may matter", "why", "place")
@@ -109,12 +109,13 @@ def _machine(answer: Imported) -> str:
 
 
 def taken(answer: Imported) -> list[tuple[str, ...]]:
-    """Return what files state: field, value, key, place, remark."""
-    return [
-        (fact.path.lstrip("_"), value(fact), fact.key, place(answer, fact.mark), fact.why)
-        for fact in answer.facts.values()
-        if fact.taken
-    ]
+    """Return what files state: field, value, and from which key, where, and how."""
+    return [(fact.path.lstrip("_"), value(fact), _origin(answer, fact)) for fact in answer.facts.values() if fact.taken]
+
+
+def _origin(answer: Imported, fact: Fact) -> str:
+    where = joined([fact.key, place(answer, fact.mark)])
+    return f"{where}: {fact.why}" if fact.why else where
 
 
 def defaulted(answer: Imported) -> list[tuple[str, ...]]:
