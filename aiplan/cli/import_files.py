@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from aiplan.cli.session import Session
     from aiplan.planning.imports import Imported
 
-SHORT = "Read a Hugging Face config, Megatron arguments, DeepSpeed JSON and others."
+SHORT = "Read configs and arguments of other programs."
 HELP = """Read files of other programs: a model's config, a training's arguments, the description of a node.
 
 What kind a file is shows in what it holds. Several files make one scenario; where they contradict each other, that is

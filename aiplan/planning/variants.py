@@ -141,9 +141,10 @@ def _foreign(source: Source) -> bytes | None:
     else:
         path = Path(source.text)
         path = path / FOLDER_FILE if path.is_dir() else path
-        if not path.is_file() or path.stat().st_size > MOST_SNIFFED:
+        if not path.is_file():
             return None
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(MOST_SNIFFED + 1)
     return None if not data.strip() or OURS.search(data) else data
 
 
@@ -154,6 +155,11 @@ def _imported(
     from aiplan.planning import imported, imports  # noqa: PLC0415  only such a file pays for it
 
     name = STDIN if source.piped is not None else source.text
+    if len(data) > MOST_SNIFFED:
+        diagnostics.error(
+            "AIP113", f"'{name}' is larger than {MOST_SNIFFED >> 20} MiB", hint="a scenario is far smaller"
+        )
+        return None
     if not imports.is_known(data, name):
         tree = read(data, name, diagnostics)
         return resolve_tree(tree, Place(name, Path(name)), catalog, diagnostics, settings, _read_model)

@@ -263,6 +263,8 @@ def test_toml_errors_have_a_place(read):
         ("# nThread 1 nGpus 8\n#  size  count  busbw\n", "AIP341"),
         ("a: 1\nb: 2\n", "AIP341"),
         ("rows:\n- {layers: 24}\n", "AIP341"),
+        ("model: llama-7b\nworkload: {sequence_length: 1}\n", "AIP341"),
+        ('{"peft_type": "LORA", "r": 8}', "AIP341"),
         ("", "AIP114"),
     ],
 )

@@ -141,7 +141,7 @@ def mutated(draw, seed):
 @pytest.mark.parametrize("name", SEEDS)
 def test_mutated_files_end_in_an_answer_or_an_error(name):
     @given(mutated(SEEDS[name]))
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
     def once(data):
         sane(outcome(name, data))
 
@@ -151,7 +151,7 @@ def test_mutated_files_end_in_an_answer_or_an_error(name):
 @pytest.mark.parametrize("kind", [kind.name for kind in registry.KINDS])
 def test_any_text_read_as_any_kind(kind):
     @given(st.one_of(st.text(max_size=80).map(str.encode), st.sampled_from(list(SEEDS.values()))))
-    @settings(max_examples=6, deadline=None, derandomize=True)
+    @settings(max_examples=4, deadline=None, derandomize=True)
     def once(data):
         for name in ("a.txt", "a.json", "a.toml", "a.xml"):
             sane(outcome(name, data, kind))

@@ -214,6 +214,36 @@ def test_a_layout_is_found_for_a_large_model(run):
     assert content["inputs"]["values"]["plan.expert"]["origin"] == "assumed"
 
 
+def test_what_makes_it_fit_starts_from_the_layout_that_was_taken(run):
+    done = run(
+        "estimate",
+        "kimi-k2.json",
+        "--set",
+        "cluster.node=dgx-h100",
+        "--set",
+        "cluster.nodes=8",
+        "--format",
+        "json",
+        "--quiet",
+    )
+    assert done.code == 1
+    content = json.loads(done.out)
+    plan = {name: content["inputs"]["values"][f"plan.{name}"]["value"] for name in ("tensor", "pipeline")}
+    for way in content["result"]["ways_out"]:
+        for setting in way["settings"]:
+            path, _, value = setting.partition("=")
+            if path in {"plan.tensor", "plan.pipeline"}:
+                assert float(value) == 2 * plan[path.removeprefix("plan.")]
+
+
+def test_a_file_that_is_far_too_large(folder, run):
+    (folder / "large.json").write_bytes(b'{"model_type": "llama", ' + b" " * 3 * 2**20 + b"}")
+    for command in (["import"], ["estimate", *MACHINE]):
+        done = run(*command, "large.json")
+        assert done.code == 2
+        assert "larger than 2 MiB" in done.err
+
+
 def test_a_scenario_with_a_mistake_is_still_read_as_one(folder, run):
     (folder / "mine.yaml").write_text("modle: llama-7b\nworkload: {sequence_length: 1}\n", encoding="utf-8")
     assert "did you mean 'model'" in run("estimate", "mine.yaml").err

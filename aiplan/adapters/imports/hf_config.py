@@ -144,7 +144,7 @@ def _name(ledger: Ledger, family: Family) -> str:
 
 def _feed_forward(ledger: Ledger, family: Family, kind: Got, hidden: int) -> None:
     """Take the width of the feed-forward block, or what the family makes of the hidden width."""
-    ledger.default("model.gated", family.gated is not False, f"{family.title} networks are", kind.mark)
+    ledger.default("model.gated", family.gated is not False, f"as in the code of {family.title}", kind.mark)
     if family.experts in hf_parts.ONLY_EXPERTS:
         return
     ratio = ledger.got("expansion_ratio") if family.title == "MPT" else None
@@ -178,15 +178,15 @@ def _flags(ledger: Ledger, family: Family, kind: Got) -> None:
         "head": family.head_bias,
     }
     for name, rule in biases.items():
-        hf_parts.ruled(ledger, f"model.bias.{name}", rule, f"what {family.title} does", kind)
-    hf_parts.ruled(ledger, "model.parallel_block", family.parallel, f"what {family.title} does", kind)
+        hf_parts.ruled(ledger, f"model.bias.{name}", rule, f"as in the code of {family.title}", kind)
+    hf_parts.ruled(ledger, "model.parallel_block", family.parallel, f"as in the code of {family.title}", kind)
     if family.sinks:
         ledger.default("model.attention_sinks", True, f"{family.title} has a learned sink per head", kind.mark)
 
 
 def _norms(ledger: Ledger, family: Family, kind: Got) -> None:
     """Take kind and number of norms."""
-    norm, why = family.norm, f"what {family.title} does"
+    norm, why = family.norm, f"as in the code of {family.title}"
     no_bias = ledger.flag("no_bias") if family.title == "MPT" else None
     plain = ledger.flag("rmsnorm") if family.title == "ChatGLM" else None
     if (no_bias is not None and no_bias.value) or (family.title == "MPT" and no_bias is None):

@@ -42,7 +42,7 @@ def heads(ledger: Ledger, family: Family, kind: Got) -> None:
     if ledger.take("model.head_dim", *HEAD_DIM) is None:
         hidden, count = ledger.number("model.hidden"), ledger.number("model.heads")
         if family.head_dim is not None:
-            ledger.default("model.head_dim", family.head_dim, f"what {family.title} has by default", kind.mark)
+            ledger.default("model.head_dim", family.head_dim, f"as in the code of {family.title} by default", kind.mark)
         elif hidden % count:
             mark = ledger.facts["model.hidden"].mark
             ledger.diagnostics.error(
@@ -122,7 +122,7 @@ def window(ledger: Ledger, family: Family, kind: Got) -> None:
     if count:
         if not ledger.put("model.window.size", size):
             ledger.default(
-                "model.window.size", family.window_size or 0, f"what {family.title} has by default", kind.mark
+                "model.window.size", family.window_size or 0, f"as in the code of {family.title} by default", kind.mark
             )
         ledger.default("model.window.layers", count, why, types[1] if types else kind.mark)
 
@@ -150,7 +150,7 @@ def _local(ledger: Ledger, family: Family, kind: Got) -> None:
         ("intermediate_size",),
     )
     if family.router_bias:
-        ledger.default("model.experts.router_bias", True, f"what {family.title} has", kind.mark)
+        ledger.default("model.experts.router_bias", True, f"as in the code of {family.title}", kind.mark)
     shared = ledger.count("shared_intermediate_size", minimum=0)
     if shared is not None and shared.value:
         ledger.put("model.experts.shared_ffn", shared)

@@ -241,8 +241,7 @@ def detect_yaml(document: Document) -> bool:
         return False
     names = {plain(path.rpartition(".")[2]) for path, _, _ in scalars(document.root)}
     dashed = any(path.rpartition(".")[2].startswith("--") for path, _, _ in scalars(document.root))
-    flat = {plain(key) for key in document.names}
-    return (dashed and len(names & (SHAPE | LAYOUT)) >= 2) or (flat >= SHAPE and bool(flat & LAYOUT))
+    return (dashed and len(names & (SHAPE | LAYOUT)) >= 2) or (names >= SHAPE and bool(names & LAYOUT))
 
 
 def read_yaml(ledger: Ledger) -> None:

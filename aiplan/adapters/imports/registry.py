@@ -52,6 +52,16 @@ OTHERS: tuple[tuple[str, str, str], ...] = (
         "a Kubernetes manifest, which is not imported",
         "it says nothing about model or layout; 'aiplan export k8s' writes one",
     ),
+    (
+        r"^(?:schema_version|workload|cluster|layers):\s",
+        "a file of aiplan's own form, which needs no import",
+        "'aiplan estimate' reads a scenario, and 'model:' in one a model",
+    ),
+    (
+        r"\"peft_type\"",
+        "an adapter for fine-tuning, which has no model here",
+        "give the config.json of the whole model",
+    ),
     (r"^verification_index:", "a card of results, which is not imported", "give the settings of the run"),
     (r"^rows:", "a table of several runs, which is not imported", "'aiplan accuracy' reads tables of runs"),
     (
