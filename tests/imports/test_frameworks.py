@@ -168,6 +168,51 @@ def test_stages_of_their_own(read):
     assert args("--pp-partition-method type:transformer|embedding", read).plan()["count_embedding_as_layer"] is True
 
 
+SHAPE = "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --vocab-size 128"
+
+
+def test_arguments_behind_a_condition_are_not_taken_and_said(read):
+    script = f"#!/bin/sh\nif [ $T = fp8 ]; then\n  A=(--fp8-format hybrid --lr 1)\nfi\nrun {SHAPE} --bf16 $A\n"
+    found = read(("a.sh", script)).imported
+    assert found.facts["workload.precision"].value == "bf16"
+    assert ["--fp8-format" in caution.problem for caution in found.cautions if "condition" in caution.problem] == [True]
+    assert [one.key for one in found.ledgers[0].skipped if one.matters] == ["--fp8-format"]
+
+
+def test_a_variable_that_a_branch_changes_is_not_known(read):
+    branches = "case $S in\n8B) LAYERS=32 ;;\n70B) LAYERS=80 ;;\nesac\n"
+    rest = "--hidden-size 64 --num-attention-heads 4 --tensor-model-parallel-size $TP"
+    script = f"#!/bin/sh\nTP=4\nif true; then TP=4; fi\n{branches}run --num-layers $LAYERS {rest}\n"
+    found = read(("a.sh", script))
+    assert found.codes == ["AIP103"]
+    assert "$LAYERS" in found.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("N - 1", 15), ("(N+2)*3/4", 13), ("$N%5", 1), ("2*${N}*3", 96), ("-N+20", 4), ("N", 16)]
+)
+def test_sums_of_variables(text, value, read):
+    found = read(("a.sh", f"#!/bin/sh\nN=16\nM=$(({text}))\nrun {SHAPE} --micro-batch-size $M\n"))
+    assert found.plan()["micro_batch"] == value
+
+
+@pytest.mark.parametrize("text", ["N/0", "X", "N**2", "(N", "N -", "9" * 40, "N;ls", "1/-1"])
+def test_sums_that_are_none(text, read):
+    found = read(("a.sh", f"#!/bin/sh\nN=16\nM=$(({text}))\nrun {SHAPE} --micro-batch-size $M\n"))
+    assert found.imported is None or "plan.micro_batch" not in found.imported.facts
+
+
+def test_options_of_the_batch_system_where_the_launcher_has_a_variable(read):
+    options = "#SBATCH --nodes=48\n#SBATCH --gres=gpu:8\nN=$SLURM_NNODES\n"
+    facts = read(("a.sh", f"#!/bin/bash\n{options}torchrun --nnodes $N pretrain_gpt.py {SHAPE}\n")).imported.facts
+    assert (facts["cluster.nodes"].value, facts["cluster.accelerators"].value) == (48, 384)
+
+
+def test_megatron_deepspeed_shards_by_itself_with_bf16(read):
+    assert args("--deepspeed --zero-stage 0 --bf16", read).plan()["zero"] == 1
+    assert args("--deepspeed --zero-stage 0 --fp16", read).plan()["zero"] == 0
+
+
 def test_a_variable_without_a_value_is_named(read):
     found = read(("a.sh", "run --num-layers $DEPTH --hidden-size 64 --num-attention-heads 4"))
     assert found.codes == ["AIP103"]

@@ -78,7 +78,8 @@ class Arguments:
             self.ledger.default(path, False, f"no '{name}'")
 
     def finish(self, harmless: Harmless) -> None:
-        """Note every argument that nobody asked for."""
+        """Note every argument that nobody asked for, and those behind a condition."""
+        self._doubt(harmless)
         for name, got in self.values.items():
             if name in self.used:
                 continue
@@ -86,6 +87,23 @@ class Arguments:
             if why is None and (got.value in {None, False} or got.text == "0"):
                 why = "off"
             self.ledger.skipped.append(Skipped(got.key, got.mark, why or UNKNOWN, matters=why is None))
+
+    def _doubt(self, harmless: Harmless) -> None:
+        """Warn of arguments behind a condition; of those without effect anyway, say so."""
+        skipped, found = self.ledger.skipped, []
+        for index, one in enumerate(skipped):
+            name = plain(one.key)
+            why = next((why for pattern, why in harmless if fnmatch.fnmatchcase(name, pattern)), None)
+            if not one.matters or "condition" not in one.why:
+                continue
+            if why is not None or name in self.values:
+                skipped[index] = one._replace(why=why or "given outside of conditions as well", matters=False)
+            else:
+                found.append(one)
+        if found:
+            names = ", ".join(dict.fromkeys(one.key for one in found))
+            text = f"behind a condition, so not taken: {names}"
+            self.ledger.warn(text, found[0].mark, "write them outside, or set what they say")
 
 
 def from_words(arguments: Arguments, words: list[Word]) -> None:
@@ -104,6 +122,10 @@ def from_words(arguments: Arguments, words: list[Word]) -> None:
             index += 1
         text = " ".join(values)
         typed = resolve(text) if values else True
+        if word.conditional:
+            why = "stands behind a condition, which is not checked"
+            arguments.ledger.skip(f"--{name}", mark, why, matters=plain(name) not in arguments.values)
+            continue
         arguments.add(plain(name), Got(typed, f"--{name}", mark, text if values else "true"))
 
 

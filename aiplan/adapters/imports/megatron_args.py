@@ -79,6 +79,9 @@ HARMLESS: Harmless = tuple(
             "mmap*",
             "no-mmap*",
             "*dataset*",
+            "*-split-paths*",
+            "valid-*",
+            "tiktoken-*",
             "reset-*",
             "eod-*",
             "dataloader-*",
@@ -107,6 +110,8 @@ HARMLESS: Harmless = tuple(
             "finetune",
             "use-persistent-ckpt*",
             "auto-detect*",
+            "kill-switch-path",
+            "*-activation-checkpointing",
             "*-ckpt-*",
             "use-dist-ckpt*",
             "no-ckpt*",
@@ -153,6 +158,9 @@ HARMLESS: Harmless = tuple(
             "label",
             "unbuffered",
             "segment",
+            "wait",
+            "hint",
+            "start-method",
         ),
         "positions without parameters": ("rotary-*", "*rope*", "mrope*", "beta-fast", "beta-slow", "mscale*"),
         "a constant in a formula of no weight": (
@@ -194,6 +202,7 @@ HARMLESS: Harmless = tuple(
             "ddp-*",
             "pp-partition-method",
             "deepspeed*",
+            "abort-on-*",
             "cross-entropy-*",
             "recompute-modules",
             "distribute-saved*",
@@ -270,6 +279,8 @@ def _read(arguments: Arguments) -> None:
     megatron_plan.workload(arguments)
     megatron_plan.plan(arguments)
     megatron_plan.cluster(arguments)
+    if arguments.on("deepspeed"):
+        ledger.default("software", "megatron-deepspeed", "the preset of Megatron-DeepSpeed")
     ledger.default("software", "megatron-core", "the preset of Megatron-Core")
     arguments.finish(HARMLESS)
 

@@ -173,6 +173,8 @@ def _sharding(arguments: Arguments) -> None:
         ledger.put("plan.zero", strategy, SHARDING[strategy.text])
     elif whole is not None or shards is not None:
         ledger.put("plan.zero", whole or shards, 3)
+    elif stage is not None and stage.value == 0 and arguments.on("deepspeed") and arguments.on("bf16"):
+        ledger.put("plan.zero", stage, 1, "with bf16 the optimizer of Megatron-DeepSpeed shards its states by itself")
     elif stage is not None:
         ledger.put("plan.zero", stage)
     elif not ledger.put("plan.zero", split, 1):
@@ -243,7 +245,7 @@ def _overlap(arguments: Arguments) -> None:
 def cluster(arguments: Arguments) -> None:
     """Take the number of accelerators, if something says it."""
     ledger = arguments.ledger
-    world, nodes = arguments.count("world-size"), arguments.count("nnodes", "nodes", "num-nodes")
+    world, nodes = _known(arguments, "world-size"), _known(arguments, "nnodes", "nodes", "num-nodes")
     each = _per_node(arguments)
     if nodes is not None:
         ledger.put("cluster.nodes", nodes)
@@ -255,10 +257,17 @@ def cluster(arguments: Arguments) -> None:
         ledger.put("_accelerators_per_node", each)
 
 
+def _known(arguments: Arguments, *names: str) -> Got | None:
+    """Return the first of some counts that is a number: others are variables of the place where it runs."""
+    found = [got for got in (arguments.got(name) for name in names) if got is not None and isinstance(got.value, int)]
+    return arguments.ledger.as_count(found[0]) if found else None
+
+
 def _per_node(arguments: Arguments) -> Got | None:
     given = arguments.got("gres")
-    per_node = arguments.got("nproc-per-node", "gpus-per-node", "ntasks-per-node", "devices")
+    names = ("nproc-per-node", "gpus-per-node", "devices", "ntasks-per-node")
+    per_node = _known(arguments, *names)
     digits = re.search(r"gpu:(?:[\w.-]+:)?(\d{1,3})$", given.text) if given is not None else None
     if given is not None and digits is not None:
         return given._replace(value=int(digits[1]))
-    return arguments.ledger.as_count(per_node) if per_node is not None and isinstance(per_node.value, int) else None
+    return per_node

@@ -90,7 +90,7 @@ def follow(facts: Facts, diagnostics: Diagnostics) -> None:
 
 def _nodes(facts: Facts) -> None:
     """Spread accelerators over nodes where no file says how many there are."""
-    world, each = facts.get(ACCELERATORS), facts.get(PER_NODE)
+    world, each = facts.get(ACCELERATORS), facts.pop(PER_NODE, None)
     if each is not None:
         facts.setdefault("cluster.accelerators_per_node", each._replace(path="cluster.accelerators_per_node"))
     if world is None or NODES in facts:

@@ -1,7 +1,7 @@
 """Lines of a shell to words that know where they stand; nothing is run.
 
 Understood are comments (those of the batch system give options), quotes, lines that go on behind a backslash, variables
-given a value in the same text, and their products (`$((NODES * 8))`). What is not known stays as written, and whoever
+given a value in the same text, and sums of them (`$((NODES * 8))`). What is not known stays as written, and whoever
 needs it refuses it.
 """
 
@@ -11,6 +11,7 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
+from aiplan.adapters.imports.shell_sums import arithmetic
 from aiplan.declare import Mark
 from aiplan.declare.lines import split_lines
 
@@ -24,6 +25,7 @@ _WORD = re.compile(
 _PLAIN_WORD = re.compile(r"""(?P<comment>(?<!\S)\#.*)|(?P<word>(?:"[^"]*"|'[^']*'|[^\s"'])+)""")
 _SCRIPT = re.compile(r"^\s*(?:#!|export\s|set\s|[A-Za-z_]\w*=)", re.MULTILINE)
 """How a script is known; lines of arguments alone have no signs of a shell in them."""
+_OPENS, _CLOSES = {"if", "case", "for", "while", "until"}, {"fi", "esac", "done"}
 _SBATCH = re.compile(r"^#(?:SBATCH|PBS)(?=\s)")
 _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=]([^{}]*)\}")
@@ -32,27 +34,47 @@ _SUM = re.compile(r"\$\(\(([^()]*(?:\([^()]*\)[^()]*)*)\)\)")
 
 
 class Word(NamedTuple):
-    """A word of a command: its text without quotes and with known variables put in, and where it stands."""
+    """A word of a command: its text without quotes, known variables put in; where; whether in a branch."""
 
     text: str
     mark: Mark
+    conditional: bool = False
 
 
 def words(text: str, name: str) -> list[Word]:
-    """Return the words of all commands in a text, in order; variables are put in where they are used."""
+    """Return the words of all commands in a text, in order, with variables put in.
+
+    What a branch or loop holds is marked, and a variable that it changes is not known any more: conditions are not
+    checked.
+    """
     known: dict[str, str] = {}
     found: list[Word] = []
+    depth, first = 0, True
     for word in _raw(text, name):
+        if first and word.text in _OPENS:
+            depth += 1
+        elif first and word.text in _CLOSES:
+            depth = max(0, depth - 1)
+        first = word.text in {"", "then", "else", "do"}
         given = _ASSIGNED.fullmatch(word.text)
         if given is not None and not word.text.startswith("-"):
-            known[given[1]] = _expanded(_unquoted(given[2]), known)
+            _assign(known, given[1], _expanded(_unquoted(given[2]), known), sure=depth == 0)
+            first = True
             continue
         whole = _expanded(_unquoted(word.text), known)
         parts = whole.split() if "--" in whole else [whole]
-        found += [Word(part, word.mark) for part in parts]
+        found += [Word(part, word.mark, depth > 0) for part in parts]
         if len(found) >= MOST_WORDS:
             break
     return found
+
+
+def _assign(known: dict[str, str], name: str, value: str, *, sure: bool) -> None:
+    """Keep the value of a variable; one that a branch changes has none."""
+    if sure:
+        known[name] = value
+    elif known.get(name) != value:
+        known[name] = f"${name}"
 
 
 def _raw(text: str, name: str) -> list[Word]:
@@ -83,23 +105,7 @@ def _expanded(text: str, known: dict[str, str]) -> str:
         before = text
         text = _DEFAULT.sub(lambda match: known.get(match[1], match[2]), text)
         text = _NAMED.sub(lambda match: known.get(match[1], match[0]), text)
-        text = _SUM.sub(lambda match: _product(match[1], known) or match[0], text)
+        text = _SUM.sub(lambda match: arithmetic(match[1], known) or match[0], text)
         if text == before or len(text) > MOST_LENGTH:
             break
     return text[:MOST_LENGTH]
-
-
-def _product(text: str, known: dict[str, str]) -> str | None:
-    """Return the value of whole numbers joined by `*` and `/`, from left to right; None for anything else."""
-    parts = re.findall(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[*/]", text.replace("$", ""))
-    if "".join(parts) != re.sub(r"[\s$]", "", text) or len(parts) % 2 == 0:
-        return None
-    numbers = [known.get(part, part) for part in parts[::2]]
-    if not all(number.isdigit() and len(number) < 12 for number in numbers):
-        return None
-    total = int(numbers[0])
-    for sign, number in zip(parts[1::2], numbers[1:], strict=True):
-        if sign not in "*/" or (sign == "/" and (number == "0" or total % int(number))):
-            return None
-        total = total * int(number) if sign == "*" else total // int(number)
-    return str(total)

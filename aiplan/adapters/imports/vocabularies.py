@@ -12,6 +12,7 @@ SIZES: tuple[tuple[str, int], ...] = (
     (r"256k", 256000),
     (r"qwen3|qwen2\.5", 151936),
     (r"deepseek-v3|deepseek_v3|deepseek-r1", 129280),
+    (r"deepseek-v2", 102400),
     (r"gpt-neox-20b", 50432),
 )
 SOURCES = "https://huggingface.co"
