@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.declare import Diagnostics, InputError, Mark, parse_assignment, parse_variation, read
 from aiplan.engine.counts import parameters
 from aiplan.planning.estimate import columns
+from aiplan.scenario.cautions import Caution
 from aiplan.scenario.files import LIBRARY, Place, read_place
 from aiplan.scenario.load import load, resolve_tree
 
@@ -166,9 +167,11 @@ def _imported(
     found = imports.import_files([(name, data)], diagnostics)
     place = Place(f"{name} ({found.kinds[0].title})", Path(name))
     scenario = imported.scenario_of(found, place, catalog, diagnostics, settings)
-    if scenario is not None:
-        imports.tell(found, diagnostics)
-    return scenario
+    if scenario is None:
+        return None
+    imports.tell(found, diagnostics)
+    told = (Caution("AIP344", one.mark.where, one.problem, one.hint or "") for one in found.cautions)
+    return scenario._replace(cautions=(*scenario.cautions, *told))
 
 
 def _read_model(place: Place, diagnostics: Diagnostics) -> Node:

@@ -148,7 +148,11 @@ def _feed_forward(ledger: Ledger, family: Family, kind: Got, hidden: int) -> Non
     if family.experts in hf_parts.ONLY_EXPERTS:
         return
     ratio = ledger.got("expansion_ratio") if family.title == "MPT" else None
-    if ledger.take("model.ffn", *family.keys.get("ffn", hub.FFN)) is not None:
+    width = ledger.count(*family.keys.get("ffn", hub.FFN))
+    if width is not None:
+        each = width.value // family.ffn_parts
+        why = f"the key is that of {family.ffn_parts} matrices together" if family.ffn_parts > 1 else ""
+        ledger.put("model.ffn", width, each, why)
         return
     if ratio is not None and isinstance(ratio.value, int | float) and not isinstance(ratio.value, bool):
         ledger.put("model.ffn", ratio, int(ratio.value * hidden), "expansion_ratio x hidden")

@@ -35,6 +35,8 @@ class Family(NamedTuple):
         Whether the output head shares the embedding table where no key says so.
     gated : bool or None
         Whether the feed-forward block has three matrices; None: the activation says so (`silu` and `swiglu` do).
+    ffn_parts : int
+        Over how many matrices the key of the width is split.
     ffn_over_hidden : int or None
         Width of the feed-forward block over the hidden width where no key gives it.
     head_dim : int or None
@@ -65,6 +67,7 @@ class Family(NamedTuple):
     keys: dict[str, tuple[str, ...]] = {}  # noqa: RUF012  read only
     tied: bool = False
     gated: bool | None = True
+    ffn_parts: int = 1
     ffn_over_hidden: int | None = None
     head_dim: int | None = None
     norm: str = "rmsnorm"
@@ -320,6 +323,7 @@ FAMILIES: dict[str, Family] = {
         norm="layernorm-no-bias",
         experts="dbrx",
     ),
+    "qwen": Family("Qwen", qkv_bias=True, ffn_parts=2),
     "arcee": LLAMA._replace(title="Arcee", gated=False),
 }
 NAMES = {

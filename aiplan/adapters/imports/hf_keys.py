@@ -77,6 +77,9 @@ HARMLESS = tuple(
             "*.alibi*",
             "no_rope_layer*",
             "use_alibi",
+            "use_dynamic_ntk",
+            "use_logn_attn",
+            "no_bias",
             "embedding_fraction",
         ),
         "a constant in a formula of no weight": (
