@@ -101,8 +101,9 @@ def scenario_of(
     """
     start = imported.ledgers[0].document.start
     given = {path for path, _, _ in settings}
-    if "cluster.nodes" in given or "cluster.accelerators" in given:  # another size: what the file says of its own goes
-        given |= {"cluster.nodes", "cluster.accelerators", "plan.data"}
+    own_size = {"cluster.nodes", "cluster.accelerators"}
+    if given & own_size and imported.facts.keys() & own_size:  # another size: what the file says of its own goes
+        given |= own_size | {"plan.data"}
     facts = {path: fact for path, fact in imported.facts.items() if not any(_hides(path, other) for other in given)}
     given = {path for path, _, _ in settings}
     if imported.model is not None:

@@ -175,6 +175,26 @@ def test_what_is_missing_for_an_estimate_is_said(arguments, code, words, run):
     assert words in done.err
 
 
+def test_replicas_that_a_file_counts_on_must_be_there(folder, run):
+    """256 sequences are 32 replicas of 2 times 4, and 16 nodes are 128 accelerators: no layout of one rank each."""
+    assert run("import", "llama-7b.json", "zero3.json", "-o", "out.yaml", "--quiet").code == 0
+    done = run("estimate", "out.yaml", *MACHINE)
+    assert done.code == 2
+    assert "error[AIP301]" in done.err
+    assert "data 32 = 32" in done.err
+
+
+def test_a_node_as_described_is_the_one_of_the_estimate(folder, run):
+    assert run("import", "llama-3.1-8b.json", "node.xml", "-o", "out.yaml", "--quiet").code == 0
+    machine = ("--set", "cluster.accelerator=h100-sxm", "--set", "cluster.nodes=4", "--set", "plan.tensor=4")
+    content = json.loads(run("estimate", "out.yaml", *machine, "--format", "json", "--quiet").out)
+    values = {name: entry["value"] for name, entry in content["inputs"]["values"].items()}
+    assert (values["cluster.accelerators"], values["cluster.domain"], values["cluster.network_ports"]) == (16, 4, 2)
+    assert values["cluster.network_bandwidth"] == 50e9
+    wider = run("estimate", "out.yaml", *machine, "--set", "cluster.network.ports=4", "--format", "json", "--quiet")
+    assert json.loads(wider.out)["result"]["step_time_s"] < content["result"]["step_time_s"]
+
+
 def test_a_setting_counts_more_than_a_file(run):
     content = json.loads(
         run(
