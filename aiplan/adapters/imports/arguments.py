@@ -75,7 +75,7 @@ class Arguments:
         """Take a switch for a field: off where it is not given."""
         got = self.on(name)
         if not self.ledger.put(path, got, True):
-            self.ledger.default(path, False, f"no '{name}'")
+            self.ledger.default(path, False, f"no --{name}")
 
     def finish(self, harmless: Harmless) -> None:
         """Note every argument that nobody asked for, and those behind a condition."""

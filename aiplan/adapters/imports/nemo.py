@@ -36,6 +36,13 @@ NAMES = {
     "moe-deepep": "moe-enable-deepep",
 }
 """Names that differ from those of Megatron's arguments."""
+PLACES = {
+    "tokenizer.type": "tokenizer-type",
+    "tokenizer.model": "tokenizer-model",
+    "tokenizer.merge_file": "merge-file",
+    "optim.name": "optim-name",
+}
+"""Names that mean something else in other places of the file."""
 SECTIONS = {
     "model",
     "trainer",
@@ -48,6 +55,7 @@ SECTIONS = {
     "dist",
     "comm_overlap",
 }
+ASIDE = ("data.", "nsys_profile", "optim.sched", "params_dtype")
 IGNORED = (
     "run.",
     "exp_manager.",
@@ -208,20 +216,15 @@ def _argument(arguments: Arguments, path: str, node: Node) -> None:
     section, _, rest = path.partition(".")
     name = plain(path.rpartition(".")[2])
     mark = node.mark
-    if path.startswith(IGNORED) or section not in SECTIONS or "data." in path or "nsys_profile" in path:
+    if path.startswith(IGNORED) or section not in SECTIONS or any(part in path for part in ASIDE):
         ledger.skip(path, mark, "data, logs, checkpoints, evaluation", matters=False)
         return
     if not isinstance(node, Scalar):
         return
     ledger.used.add(path)
-    if rest.startswith("tokenizer."):
-        name = {
-            "tokenizer.type": "tokenizer-type",
-            "tokenizer.model": "tokenizer-model",
-            "tokenizer.merge_file": "merge-file",
-        }.get(rest, name)
+    name = PLACES.get(rest, NAMES.get(name, name))
     if node.value is not None:
-        arguments.add(NAMES.get(name, name), Got(node.value, path, node.mark, node.text))
+        arguments.add(name, Got(node.value, path, node.mark, node.text))
 
 
 def _other_network(ledger: Ledger) -> bool:
@@ -264,13 +267,12 @@ def _adapt(arguments: Arguments) -> None:
     for name in ("bf16", "fp16"):
         if precision is not None and name in precision.text and name not in values:
             values[name] = precision._replace(value=True, text="true")
-    optimizer = arguments.word("name")
+    optimizer = arguments.word("optim-name")
     if optimizer is not None and "dist" in optimizer.text:
         values.setdefault("use-distributed-optimizer", optimizer._replace(value=True, text="true"))
     reduced = arguments.word("grad-sync-dtype")
     if reduced is not None and reduced.text in {"bf16", "bfloat16"}:
         values["grad-reduce-in-bf16"] = reduced._replace(value=True, text="true")
-    values.pop("name", None)
 
 
 KIND = Kind("nemo-yaml", "NeMo or Megatron-Bridge training", "model, workload, plan", detect, read, HARMLESS)
