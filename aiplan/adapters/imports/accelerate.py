@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from aiplan.adapters.imports.document import Document
     from aiplan.adapters.imports.kind import Harmless
     from aiplan.adapters.imports.ledger import Ledger
+    from aiplan.declare import Mark
 
 MARKS = {"distributed_type", "fsdp_config", "deepspeed_config", "parallelism_config", "megatron_lm_config"}
 STRATEGIES = {
@@ -136,13 +137,13 @@ def _parallel(ledger: Ledger) -> None:
         _hybrid(ledger, f"{replicas.value} replicas of {shards.value} shards", replicas.key, replicas.mark)
 
 
-def _hybrid(ledger: Ledger, what: str, key: str, mark: object) -> None:
+def _hybrid(ledger: Ledger, what: str, key: str, mark: Mark) -> None:
     ledger.warn(
         f"{what} (HSDP): states are taken as sharded over all data parallel ranks",
-        mark,  # type: ignore[arg-type]
+        mark,
         "memory per GPU is under-estimated, traffic between nodes over-estimated",
     )
-    ledger.skip(key, mark, "sharding within a part of the ranks is not modelled")  # type: ignore[arg-type]
+    ledger.skip(key, mark, "sharding within a part of the ranks is not modelled")
 
 
 def _fsdp(ledger: Ledger) -> None:

@@ -11,12 +11,13 @@ from aiplan.adapters.imports import hf_parts
 from aiplan.adapters.imports.document import JSON, at
 from aiplan.adapters.imports.hf_keys import HARMLESS
 from aiplan.adapters.imports.kind import Kind
+from aiplan.adapters.imports.ledger import Got
 from aiplan.declare import Mapping, Scalar
 
 if TYPE_CHECKING:
     from aiplan.adapters.imports.document import Document
     from aiplan.adapters.imports.hf_families import Family
-    from aiplan.adapters.imports.ledger import Got, Ledger
+    from aiplan.adapters.imports.ledger import Ledger
 
 TEXT_PARTS = ("text_config", "language_config", "llm_config")
 OTHER_PARTS = ("vision_config", "audio_config", "vision_tower", "visual")
@@ -66,7 +67,7 @@ def read_shape(ledger: Ledger, family: Family, kind: Got) -> None:
     ledger.need("model.vocab", *family.keys.get("vocab", ("vocab_size",)))
     _flags(ledger, family, kind)
     _norms(ledger, family, kind)
-    _positions(ledger, family, kind)
+    _positions(ledger, family)
     hf_parts.window(ledger, family, kind)
     hf_parts.experts(ledger, family, kind)
     hf_parts.latent(ledger, family)
@@ -88,8 +89,6 @@ def _model_type(ledger: Ledger, part: str) -> Got | None:
         word = named[0][0].text
         guess = word.split("For")[0].split("LMHead")[0].lower()
         plain = {name.replace("_", ""): name for name in (*hub.FAMILIES, *hub.NAMES, *_every_refused())}
-        from aiplan.adapters.imports.ledger import Got  # noqa: PLC0415  a name for one rare case
-
         return Got(word, "architectures", named[0][0].mark, plain.get(guess, guess))
     ledger.missing("model_type", "architectures")
     return None
@@ -209,7 +208,7 @@ def _norms(ledger: Ledger, family: Family, kind: Got) -> None:
     ledger.default("model.qk_norm", family.qk_norm if has else "none", why, asked.mark if asked else kind.mark)
 
 
-def _positions(ledger: Ledger, family: Family, kind: Got) -> None:
+def _positions(ledger: Ledger, family: Family) -> None:
     """Take the longest sequence, and the rows of a learned position table."""
     keys = (*family.keys.get("positions", ()), *CONTEXT)
     longest = ledger.take("model.context_length", *keys)
@@ -230,7 +229,6 @@ def _positions(ledger: Ledger, family: Family, kind: Got) -> None:
     projected = ledger.count("word_embed_proj_dim")
     if projected is not None and projected.value != ledger.number("model.hidden"):
         ledger.refuse("the embedding is projected from another width (word_embed_proj_dim)", projected.mark)
-    _ = kind
 
 
 KIND = Kind("hf-config", "Hugging Face config.json", "model", detect, read, (*HARMLESS, ("*rms_norm*", "a constant")))

@@ -230,7 +230,7 @@ def _llama4(ledger: Ledger, _family: Family, kind: Got) -> None:
         )
 
 
-def _gemma4(ledger: Ledger, family: Family, kind: Got) -> None:
+def _gemma4(ledger: Ledger, _family: Family, kind: Got) -> None:
     """Take experts beside a dense block; layers of full attention have other heads."""
     enabled = ledger.flag("enable_moe_block")
     if enabled is None or not enabled.value:
@@ -251,12 +251,10 @@ def _gemma4(ledger: Ledger, family: Family, kind: Got) -> None:
             mark,
             "parameters and attention of these layers are approximate",
         )
-    _ = family
 
 
-def _dbrx(ledger: Ledger, _family: Family, kind: Got) -> None:
+def _dbrx(ledger: Ledger, _family: Family, _kind: Got) -> None:
     _routed(ledger, ("ffn_config.moe_num_experts",), ("ffn_config.moe_top_k",), ("ffn_config.ffn_hidden_size",))
-    _ = kind
 
 
 def _routed(ledger: Ledger, count: tuple[str, ...], top_k: tuple[str, ...], width: tuple[str, ...]) -> None:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 from aiplan.adapters.imports import batches, hf_families, hf_parts, named_models
 from aiplan.adapters.imports.document import YAML
 from aiplan.adapters.imports.kind import Kind
+from aiplan.adapters.imports.ledger import Got
 from aiplan.declare import Scalar
 
 if TYPE_CHECKING:
     from aiplan.adapters.imports.document import Document
     from aiplan.adapters.imports.hf_families import Family
     from aiplan.adapters.imports.kind import Harmless
-    from aiplan.adapters.imports.ledger import Got, Ledger
+    from aiplan.adapters.imports.ledger import Ledger
+    from aiplan.declare import Mark
 
 MARKS = {
     "base_emb_dim",
@@ -133,8 +135,8 @@ def _shape(ledger: Ledger, family: Family, name: str, block: Got | None) -> None
     scale = ledger.count("global_parameter_scale")
     if scale is not None and scale.value > 1:
         ledger.refuse("global_parameter_scale above 1 is not read", scale.mark, "write the scaled sizes")
-    _attention(ledger, name, heads)
-    _feed_forward(ledger, family, mark)
+    _attention(ledger, heads)
+    _feed_forward(ledger, mark)
     why = f"what the block '{name}' has"
     tied = ledger.flag("logits_via_embedding")
     if not ledger.put("model.tied", tied):
@@ -156,13 +158,11 @@ def _shape(ledger: Ledger, family: Family, name: str, block: Got | None) -> None
         ledger.put("model.positions", ledger.as_count(rows), why="rows of a table, not the sequence")
 
 
-def _got(block: Got | None, mark: object) -> Got:
-    from aiplan.adapters.imports.ledger import Got  # noqa: PLC0415  a name for one rare case
-
-    return block or Got("default", "", mark, "default")  # type: ignore[arg-type]
+def _got(block: Got | None, mark: Mark) -> Got:
+    return block or Got("default", "", mark, "default")
 
 
-def _attention(ledger: Ledger, name: str, heads: int) -> None:
+def _attention(ledger: Ledger, heads: int) -> None:
     kind = ledger.word("attention_type")
     if kind is not None and kind.text == "mla":
         hf_parts.latent(ledger, hf_families.DEEPSEEK)
@@ -173,15 +173,14 @@ def _attention(ledger: Ledger, name: str, heads: int) -> None:
         ledger.default("model.kv_heads", heads, "no base_num_kv_heads")
     if ledger.take("model.head_dim", "head_dim") is None:
         ledger.default("model.head_dim", 128, "128 by default")
-    _ = name
 
 
-def _feed_forward(ledger: Ledger, family: Family, mark: object) -> None:
+def _feed_forward(ledger: Ledger, mark: Mark) -> None:
     """Take dense and routed widths; two activations mean a gate."""
     activations = ledger.items("mlp_activations")
     names = [node.text for node in activations[0] if isinstance(node, Scalar)] if activations else ["silu", "linear"]
     place = activations[1] if activations else mark
-    ledger.default("model.gated", len(names) > 1, "two activations are a gate", place)  # type: ignore[arg-type]
+    ledger.default("model.gated", len(names) > 1, "two activations are a gate", place)
     experts = ledger.count("num_experts")
     if experts is None or experts.value == 1:
         ledger.need("model.ffn", "base_mlp_dim")
@@ -202,7 +201,6 @@ def _feed_forward(ledger: Ledger, family: Family, mark: object) -> None:
         ledger.put("model.experts.shared_ffn", shared, width, "shared experts x their width")
     bias = ledger.flag("routed_bias")
     ledger.put("model.experts.router_bias", bias)
-    _ = family
 
 
 def _training(ledger: Ledger) -> None:
