@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from aiplan.report.roofline import schema as roofline
 from aiplan.report.scale import schema as scale
 from aiplan.report.schema_parts import COUNT, INTERVAL, MAYBE, NUMBER, TEXT, TEXTS, UNKNOWN, closed, items, or_none
 from aiplan.report.search import schema as search
+from aiplan.report.sensitivity import schema as sensitivity
 from aiplan.report.size import schema as size
 
 NAMESPACE = "urn:aiplan:schema"
@@ -69,6 +71,8 @@ def result_schema() -> dict[str, Any]:
             _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
             _document("accuracy", closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
             _document("search", search.inputs(), search.result()),
+            _document("sensitivity", sensitivity.inputs(), sensitivity.result()),
+            _document("roofline", roofline.inputs(), roofline.result()),
             _document("scale", scale.inputs(), scale.result()),
             _document("size", size.inputs(), size.result()),
             _document("topology", _topology_inputs(), _topology()),

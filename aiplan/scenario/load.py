@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
-from aiplan.declare import Diagnostics, Mapping, Origin, Origins, build, set_value
+from aiplan.declare import Diagnostics, Mapping, Mark, Origin, Origins, build, set_value
 from aiplan.scenario import cautions, communication, environment, legality, pieces
 from aiplan.scenario.files import (
     LIBRARY,
@@ -45,6 +46,9 @@ NAMES = {
     "cluster.region": "regions",
 }
 """Fields that name something else, and where that is looked up."""
+
+NOWHERE = Mapping([], Mark("", 1, 1, 1))
+"""The text of a scenario whose fields were changed after it was read."""
 
 
 class Scenario(NamedTuple):
@@ -235,6 +239,16 @@ def with_plan(scenario: Scenario, plan: Plan, how: str) -> Scenario:
         system=environment.system(parts),
         searched=False,
     )
+
+
+def with_file(scenario: Scenario, file: ScenarioFile, diagnostics: Diagnostics) -> Scenario | None:
+    """Return a scenario with other numbers in its file, resolved again; None, and what is wrong noted, if it cannot be.
+
+    What the file names in the library or the catalog must be as it was.
+    """
+    parts, place = scenario.parts._replace(file=file), Place(scenario.source, Path(scenario.source))
+    found = _checked(parts, NOWHERE, place, diagnostics, scenario.settings, searched=False)
+    return None if found is None else found._replace(name=scenario.name)
 
 
 def stages_of(model: Model, split: tuple[int, ...]) -> dict[str, list[float]]:
