@@ -115,6 +115,14 @@ _ROWS = (
     Code("AIP331", "bad-variable-value", "The environment variable does not take this value, so it would be ignored."),
     Code("AIP332", "variable-against-hardware", "The environment variable contradicts the hardware or another one."),
     Code("AIP333", "forbidden-algorithm", "The environment forbids the algorithm that the estimate assumes."),
+    # Files of other programs
+    Code("AIP340", "no-such-model", "The file describes a network or a machine that aiplan has no model of."),
+    Code("AIP341", "unknown-kind", "The file is of no kind that aiplan imports."),
+    Code("AIP342", "files-disagree", "Two files, or two keys of one, contradict each other."),
+    Code("AIP343", "not-used", "The file says something that aiplan does not use, and --strict was asked for."),
+    Code("AIP344", "read-with-care", "What was read from the file needs a second look."),
+    Code("AIP346", "cannot-be-said", "The other program has no word for a part of the scenario."),
+    Code("AIP345", "left-open", "The file leaves open what an estimate needs."),
 )
 
 CODES: dict[str, Code] = {row.code: row for row in _ROWS}

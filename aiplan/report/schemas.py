@@ -61,6 +61,8 @@ def schema_of(kind: str) -> dict[str, Any]:
 
 def result_schema() -> dict[str, Any]:
     """Return the schema that every JSON result follows."""
+    from aiplan.report.imports import schema as imports
+
     return {
         "$schema": DRAFT,
         "$id": f"{NAMESPACE}:result",
@@ -81,6 +83,8 @@ def result_schema() -> dict[str, Any]:
             _document("nccl-env", _inputs(values=False), _nccl_env()),
             _document("collective", _collective_inputs(), _collective()),
             _document("collective-measured", _measured_inputs(), _measured_collective()),
+            _document("export", _inputs(values=False), imports.exported()),
+            _document("import", imports.inputs(), imports.result()),
         ],
         "definitions": {
             "explanation": _explanation(),

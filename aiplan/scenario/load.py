@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog.records import Node as NodeEntry
@@ -27,6 +29,7 @@ from aiplan.scenario.software import Software
 from aiplan.scenario.stages import stage_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping as Mapping_
     from collections.abc import Sequence
 
     from aiplan.catalog.load import Catalog
@@ -46,6 +49,8 @@ NAMES = {
     "cluster.region": "regions",
 }
 """Fields that name something else, and where that is looked up."""
+MODEL_FILES = (".yaml", ".yml", ".json", ".toml", ".sh", ".args")
+"""Endings of what is a path of a model's file rather than a name of the library."""
 
 NOWHERE = Mapping([], Mark("", 1, 1, 1))
 """The text of a scenario whose fields were changed after it was read."""
@@ -99,11 +104,16 @@ class Scenario(NamedTuple):
         return int(self.values["cluster.accelerators"].number)
 
 
+ReadModel = Callable[[Place, Diagnostics], "Node"]
+"""Reads the file of a model to a tree."""
+
+
 def load(
     text: str,
     catalog: Catalog,
     diagnostics: Diagnostics,
     settings: Sequence[tuple[str, str, str]] = (),
+    read_model: ReadModel = read_place,
     *,
     searched: bool = False,
 ) -> Scenario | None:
@@ -119,6 +129,8 @@ def load(
         Takes everything that is wrong.
     settings : sequence of tuple
         Changes from the command line: path, value text, option name.
+    read_model : callable
+        Reads the file of a model; files of aiplan's own form if not given.
     searched : bool
         Whether the sizes of the plan do not matter, for they are to be searched.
 
@@ -135,7 +147,9 @@ def load(
             hint=_known_scenarios(text) or "give the path of a scenario file",
         )
         return None
-    return resolve_tree(read_place(place, diagnostics), place, catalog, diagnostics, settings, searched=searched)
+    return resolve_tree(
+        read_place(place, diagnostics), place, catalog, diagnostics, settings, read_model, searched=searched
+    )
 
 
 def resolve_tree(
@@ -144,16 +158,19 @@ def resolve_tree(
     catalog: Catalog,
     diagnostics: Diagnostics,
     settings: Sequence[tuple[str, str, str]] = (),
+    read_model: ReadModel = read_place,
+    assumed: Mapping_[str, str] = MappingProxyType({}),
     *,
     searched: bool = False,
 ) -> Scenario | None:
-    """Resolve a scenario that has been read."""
+    """Resolve a scenario that has been read; `assumed` gives the reason for values nobody gave, by path."""
     for path, value, option in settings:
         if isinstance(tree, Mapping):
             tree = set_value(tree, path, value, diagnostics, option)
     tree = _without_unmodelled(tree, diagnostics)
     origins: Origins = {}
     file = build(ScenarioFile, tree, diagnostics, "", origins)
+    origins |= {path: Origin("assumed", "", why) for path, why in assumed.items()}
     if file is None:
         _check_names(tree, place, catalog, diagnostics)
         return None
@@ -162,7 +179,7 @@ def resolve_tree(
     searched = searched or file.plan == AUTO_PLAN
     if searched:
         file = ScenarioFile(**(vars(file) | {"plan": Plan() if file.plan == AUTO_PLAN else unsized(file.plan)}))
-    parts = _parts(file, tree, origins, place, catalog, diagnostics)
+    parts = _parts(file, tree, origins, place, catalog, diagnostics, read_model)
     complete = parts is not None and not diagnostics.has_errors
     _check_words(tree, diagnostics)
     if parts is None or not complete:
@@ -318,10 +335,16 @@ def _version_known(version: int, tree: Node, diagnostics: Diagnostics) -> bool:
 
 
 def _parts(
-    file: ScenarioFile, tree: Node, origins: Origins, place: Place, catalog: Catalog, diagnostics: Diagnostics
+    file: ScenarioFile,
+    tree: Node,
+    origins: Origins,
+    place: Place,
+    catalog: Catalog,
+    diagnostics: Diagnostics,
+    read_model: ReadModel,
 ) -> Parts | None:
     """Look up what the scenario names: model, software, node, accelerator, link, network, region."""
-    model = _model(file, tree, origins, place, diagnostics)
+    model = _model(file, tree, origins, place, diagnostics, read_model)
     software = _software(file, tree, diagnostics)
     node = _node(file, tree, catalog, diagnostics)
     region_id = file.cluster.region or "world"
@@ -415,13 +438,13 @@ def _link(
 
 
 def _model(
-    file: ScenarioFile, tree: Node, origins: Origins, place: Place, diagnostics: Diagnostics
+    file: ScenarioFile, tree: Node, origins: Origins, place: Place, diagnostics: Diagnostics, read_model: ReadModel
 ) -> tuple[Model, Origins] | None:
     if isinstance(file.model, Model):
         legality.report(legality.check_model(file.model), tree, diagnostics, "model.")
         return file.model, {path.removeprefix("model."): origin for path, origin in origins.items()}
     found = _find_named_model(file.model, tree, place, diagnostics)
-    return None if found is None else load_model(found, diagnostics)
+    return None if found is None else load_model(found, diagnostics, read_model)
 
 
 def _find_named_model(name: str, tree: Node, place: Place, diagnostics: Diagnostics) -> Place | None:
@@ -433,15 +456,24 @@ def _find_named_model(name: str, tree: Node, place: Place, diagnostics: Diagnost
 
 def find_model(text: str, beside: Place) -> Place | None:
     """Return the file of a model: a path beside the scenario that names it, or a name of the library."""
-    if "/" in text or text.endswith((".yaml", ".yml", ".json")):
+    if "/" in text or text.endswith(MODEL_FILES):
         path = beside.path.parent / text
-        return Place(text, path) if path.is_file() else None
+        inside = path / "config.json"
+        return (
+            Place(text, path)
+            if path.is_file()
+            else Place(f"{text}/{inside.name}", inside)
+            if inside.is_file()
+            else None
+        )
     return find_in_library("models", text)
 
 
-def load_model(place: Place, diagnostics: Diagnostics) -> tuple[Model, Origins] | None:
+def load_model(
+    place: Place, diagnostics: Diagnostics, read_model: ReadModel = read_place
+) -> tuple[Model, Origins] | None:
     """Read a model file."""
-    tree = read_place(place, diagnostics)
+    tree = read_model(place, diagnostics)
     origins: Origins = {}
     model = build(Model, tree, diagnostics, "", origins)
     if model is None:

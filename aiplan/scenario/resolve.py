@@ -77,7 +77,7 @@ def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Val
     if peaks is None or fabric is None:
         return None
     groups = {
-        "model": _model(parts.model, parts.model_origins),
+        "model": model_values(parts.model, parts.model_origins),
         "cluster": peaks | _device(parts) | _links(parts) | network | fabric | _money(parts),
     }
     return _dotted(groups) | resolve_layout(parts)
@@ -94,7 +94,9 @@ def _dotted(groups: dict[str, dict[str, Value]]) -> dict[str, Value]:
     return {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
 
 
-def _model(model: Model, origins: Origins) -> dict[str, Value]:
+def model_values(model: Model, origins: Origins) -> dict[str, Value]:
+    """Return the numbers of a network's shape."""
+
     def own(number: float | None, path: str) -> Value:
         return from_file(number, origins, path)
 

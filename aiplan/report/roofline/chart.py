@@ -6,7 +6,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
-from aiplan.report.accuracy.scatter import COLOURS, Axis
+from aiplan.report.graph import COLOURS, Axis
 from aiplan.report.roofline import wording
 from aiplan.report.roofline.plot import decades, window
 from aiplan.report.text import clean, percent

@@ -6,7 +6,7 @@ import math
 from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.report.accuracy.scatter import Axis
+from aiplan.report.graph import Axis
 from aiplan.report.roofline import wording
 from aiplan.units import quantity
 
