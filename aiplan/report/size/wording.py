@@ -24,8 +24,8 @@ RESULTS = ("time to train", "MFU", "memory", "cost")
 MOST_FAULTS = 5
 KEY = (
     "Every row is the fastest plan of that many GPUs. Power is the mean draw of the facility for the job. Only numbers "
-    "over which the model and the batch divide are possible; time does not fall strictly with GPUs, since some divide "
-    "better than others."
+    "over which the model and the batch divide are possible, and another batch makes others so; time does not "
+    "fall strictly with GPUs, since some divide better than others."
 )
 
 
