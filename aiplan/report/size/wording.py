@@ -21,10 +21,11 @@ GOALS = {"gpus": "Fewest GPUs", "cost": "Cheapest cluster", "time": "Fastest tra
 UNITS = {"deadline": "s", "budget": "USD", "power": "W"}
 ASKED = ("model", "workload", "cluster", "plan", "software")
 RESULTS = ("time to train", "MFU", "memory", "cost")
+MOST_FAULTS = 5
 KEY = (
     "Every row is the fastest plan of that many GPUs. Power is the mean draw of the facility for the job. Only numbers "
-    "over which the model and the batch divide are possible; time does not fall strictly with GPUs, since some divide "
-    "better than others."
+    "over which the model and the batch divide are possible, and another batch makes others so; time does not "
+    "fall strictly with GPUs, since some divide better than others."
 )
 
 
@@ -92,10 +93,10 @@ def left_out(answer: Answer) -> list[tuple[str, str]]:
 
 
 def faults(answer: Answer) -> list[tuple[str, str]]:
-    """Return why there is no plan at a number of GPUs."""
+    """Return why there is no plan at a number of GPUs; for the fewest, where there is one at none."""
     if len(answer.machines) > 1:
         return []
-    return [(f"{trial.accelerators:,}", trial.fault) for trial in answer.trials if trial.fault]
+    return [(f"{trial.accelerators:,}", trial.fault) for trial in answer.trials if trial.fault][:MOST_FAULTS]
 
 
 def none_meets(answer: Answer) -> str:
@@ -116,11 +117,9 @@ def _nearest(answer: Answer) -> list[Fact]:
         if trial is not None:
             lines.append(Fact(label, duration(trial.time), _rest(trial), ""))
     if len(lines) == 1:
-        last = answer.trials[-1]
-        return [
-            *lines,
-            Fact("why", "no plan", f"at any number of GPUs tried; with {last.accelerators:,}: {last.fault}"),
-        ]
+        first = answer.trials[0]
+        told = f"at any number of GPUs tried; with {first.accelerators:,}: {first.fault}"
+        return [*lines, Fact("why", "no plan", told, "")]
     for name, trial in answer.changes():
         needed = {"deadline": trial.needed_time, "budget": trial.needed_cost, "power": trial.power}[name]
         others = " and ".join(other for other in limits.given if other != name)
