@@ -382,20 +382,22 @@ def wall_time_deviation(
     """
     cycle = interval + stall
     failing = np.asarray(rate) > 0
-    per = np.where(failing, rate, 1.0)
-    reached = np.exp(-per * cycle)  # chance that a run which ends a save ends the next
-    first = np.exp(-per * drain)
-    saves = first * reached / (1.0 - reached)
-    saves_squared = saves * (1.0 + reached) / (1.0 - reached)
-    # E[X K]: a run that makes save k lasts k cycles and the drain, and 1 / r more
-    together = first * reached / (1.0 - reached) * (cycle / (1.0 - reached) + drain + 1.0 / per)
-    restarts = np.exp(per * restart)
-    waits = (restarts - 1.0) / per
-    waits_variance = (restarts**2 - 1.0 - 2.0 * per * restart * restarts) / per**2
-    price = (1.0 / per + waits) / saves  # wall-clock time for one save
-    variance = 2.0 / per**2 - 2.0 * price * together + price**2 * saves_squared
-    spread = variance - (1.0 / per - price * saves) ** 2 + waits_variance
-    return np.where(failing, np.sqrt(np.maximum(duration / interval / saves * spread, 0.0)), 0.0)
+    per = np.where(failing, rate, 1.0 / (cycle + restart + drain))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a job that never reaches a save
+        reached = np.exp(-per * cycle)  # chance that a run which ends a save ends the next
+        first = np.exp(-per * drain)
+        saves = first * reached / (1.0 - reached)
+        saves_squared = saves * (1.0 + reached) / (1.0 - reached)
+        # E[X K]: a run that makes save k lasts k cycles and the drain, and 1 / r more
+        together = first * reached / (1.0 - reached) * (cycle / (1.0 - reached) + drain + 1.0 / per)
+        restarts = np.exp(per * restart)
+        waits = (restarts - 1.0) / per
+        waits_variance = (restarts**2 - 1.0 - 2.0 * per * restart * restarts) / per**2
+        price = (1.0 / per + waits) / saves  # wall-clock time for one save
+        variance = 2.0 / per**2 - 2.0 * price * together + price**2 * saves_squared
+        spread = variance - (1.0 / per - price * saves) ** 2 + waits_variance
+        deviation = np.sqrt(np.maximum(duration / interval / saves * spread, 0.0))
+    return np.where(failing, deviation, 0.0)
 
 
 @closed_form
@@ -488,3 +490,35 @@ def goodput(useful: Numeric, wall: Numeric) -> Numeric:
     .. [1] Google, "ML productivity goodput". https://github.com/AI-Hypercomputer/ml-goodput-measurement
     """
     return useful / wall
+
+
+@closed_form
+def restart_part(rate: Numeric, restart: Numeric, part: Numeric) -> Numeric:
+    """Mean time that one part of a restart takes which interruptions strike too.
+
+    t = p (exp(r u) - 1) / (r u)
+
+    Parameters
+    ----------
+    rate : numeric
+        Rate r of interruptions. [1/s]
+    restart : numeric
+        Time u of a restart that nothing strikes. [s]
+    part : numeric
+        Time p of one of its parts. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    Struck restarts are spread over the parts by their length, so that parts add up to `restart_time`.
+
+    References
+    ----------
+    .. [1] Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps", 2006.
+       https://doi.org/10.1016/j.future.2004.11.016
+    """
+    return part * _grown(rate, 1.0 * restart) / np.where(np.asarray(restart) > 0, restart, 1.0)

@@ -333,3 +333,38 @@ def accelerator_utilisation(step_time: Numeric, stall: Numeric) -> Numeric:
        https://github.com/mlcommons/storage/blob/main/Submission_guidelines.md
     """
     return step_time / (step_time + stall)
+
+
+@closed_form
+def usual_hit_rate(kept: Numeric, lru: Numeric, weight: Numeric, epochs: Numeric) -> Numeric:
+    """Hits between those of a cache that never evicts and of one that evicts the least recently used.
+
+    h = (1 - w) x + w (x + (1 - x) ln(1 - x)), less the first of n epochs
+
+    Parameters
+    ----------
+    kept : numeric
+        Hits of the one that never evicts. [-]
+    lru : numeric
+        Hits of the other. [-]
+    weight : numeric
+        Weight w of the other; the page cache lies in between. [-]
+    epochs : numeric
+        Epochs n of the run. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    The first epoch has nothing to hit; one epoch or less hits nothing.
+
+    References
+    ----------
+    .. [1] Mohan et al., "Analyzing and Mitigating Data Stalls in DNN Training", VLDB 2021.
+       https://www.vldb.org/pvldb/vol14/p771-mohan.pdf
+    """
+    later = np.maximum(1.0 - 1.0 / np.maximum(epochs, 1.0), 0.0)
+    return later * ((1.0 - weight) * kept + weight * lru)

@@ -260,3 +260,33 @@ def not_before(interval: Numeric, drain: Numeric, stall: Numeric) -> Numeric:
        https://www.usenix.org/conference/fast21/presentation/mohan
     """
     return np.maximum(interval, drain - stall)
+
+
+@closed_form
+def at_most(interval: Numeric, duration: Numeric) -> Numeric:
+    """Interval between saves that is not longer than the run.
+
+    t = min(t_0, T)
+
+    Parameters
+    ----------
+    interval : numeric
+        Interval t_0 that is wanted. [s]
+    duration : numeric
+        Training time T of the run; unknown (NaN) is no limit. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    A run ends with a save.
+
+    References
+    ----------
+    .. [1] Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps", 2006.
+       https://doi.org/10.1016/j.future.2004.11.016
+    """
+    return np.fmin(interval, duration)

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from aiplan.core import compose, cost, energy, training
 from aiplan.engine.counts import CONVENTIONS, flops_per_token, parameters
 from aiplan.engine.footprint import held, memory_terms
 from aiplan.engine.step import step_terms
+from aiplan.engine.supply import loading_terms, supply_terms
 from aiplan.engine.tree import add_up
+from aiplan.engine.wallclock import wallclock_terms
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
     from aiplan.engine.inputs import Inputs
+    from aiplan.engine.run_inputs import RunInputs
 
 
-def evaluate(values: Inputs) -> dict[str, Array]:
+def evaluate(values: Inputs, run: RunInputs | None = None) -> dict[str, Array]:
     """Estimate a batch of plans.
+
+    Parameters
+    ----------
+    values : Inputs
+        The plans.
+    run : RunInputs, optional
+        Storage, checkpoints and failures of each, for the terms of the run as a whole.
 
     Returns
     -------
@@ -25,12 +37,19 @@ def evaluate(values: Inputs) -> dict[str, Array]:
         Unknown is NaN.
     """
     holds = held(values)
-    terms = step_terms(values, holds)
+    leaves = step_terms(values, holds)
     memory, fullest = memory_terms(values, holds)
-    terms = add_up(terms | memory)
+    leaves |= memory | {"step.loading": np.zeros_like(values.cluster.step_overhead)}
+    terms = add_up(leaves)
+    supply: dict[str, Array] = {}
+    if run is not None:
+        supply = supply_terms(run)
+        supply |= loading_terms(values, run, supply, terms["step"])
+        terms = add_up(leaves | {"step.loading": supply["step.loading"]}) | supply
     terms["memory.stage"] = compose.at_stage(values.stages.index, fullest)
     terms["memory.capacity"] = values.cluster.memory_capacity
-    return terms | _run(values, terms["step"])
+    terms |= _run(values, terms["step"])
+    return terms if run is None else terms | wallclock_terms(values, run, terms, supply)
 
 
 def _run(values: Inputs, step_time: Array) -> dict[str, Array]:

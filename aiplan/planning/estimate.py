@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aiplan.core.arrays import Array
+    from aiplan.engine.run_inputs import RunInputs
     from aiplan.planning.intervals import Interval
     from aiplan.scenario.load import Scenario
 
@@ -342,6 +343,16 @@ def columns(scenarios: Sequence[Scenario]) -> Inputs:
     return inputs(rows, [scenario.stages for scenario in scenarios])
 
 
+def run_columns(scenarios: Sequence[Scenario], values: Inputs) -> RunInputs | None:
+    """Stack what scenarios say of the run as a whole; None if they do not."""
+    if not scenarios[0].run:
+        return None
+    from aiplan.engine.run_inputs import run_inputs  # noqa: PLC0415  most estimates do without
+
+    rows = [{name: value.number for name, value in scenario.run.items()} for scenario in scenarios]
+    return run_inputs(rows, values.workload.tokens.shape)
+
+
 def estimate(scenarios: Sequence[Scenario], convention: str = "megatron") -> list[Estimate]:
     """Estimate scenarios as one batch.
 
@@ -352,8 +363,18 @@ def estimate(scenarios: Sequence[Scenario], convention: str = "megatron") -> lis
     convention : str
         How operations are counted for TFLOP/s and utilisation: `megatron`, `full`, `6nd` or `hardware`.
     """
+    answers: dict[int, Estimate] = {}
+    for whole in (False, True):
+        part = [index for index, scenario in enumerate(scenarios) if bool(scenario.run) is whole]
+        if part:
+            answers |= zip(part, _estimate([scenarios[index] for index in part], convention), strict=True)
+    return [answers[index] for index in range(len(scenarios))]
+
+
+def _estimate(scenarios: Sequence[Scenario], convention: str) -> list[Estimate]:
+    """Estimate scenarios that all speak of the run as a whole, or none of which does."""
     values = columns(scenarios)
-    terms = evaluate(values)
+    terms = evaluate(values, run_columns(scenarios, values))
     watched = [_measured_at_first(scenario) for scenario in scenarios]
     first = first_stage_terms(values) if any(watched) else {}
     return [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
 from aiplan.declare import Diagnostics, Mapping, Origins, build, set_value
-from aiplan.scenario import cautions, communication, environment, legality
+from aiplan.scenario import cautions, communication, environment, legality, resolve_run, resolve_storage
 from aiplan.scenario.files import (
     LIBRARY,
     Place,
@@ -63,6 +63,7 @@ class Scenario(NamedTuple):
     system: environment.System
     cautions: tuple[Caution, ...] = ()
     settings: tuple[str, ...] = ()
+    run: dict[str, Value] = {}  # noqa: RUF012  nothing writes to it
 
     @property
     def accelerators(self) -> int:
@@ -124,13 +125,21 @@ def resolve_tree(
     parts = _parts(file, tree, origins, place, catalog, diagnostics)
     if parts is None or diagnostics.has_errors:
         return None
-    return _checked(parts, tree, place, diagnostics, tuple(f"{path}={value}" for path, value, _ in settings))
+    asked = Asked(tree, place, catalog, tuple(f"{path}={value}" for path, value, _ in settings))
+    return _checked(parts, asked, diagnostics)
 
 
-def _checked(
-    parts: Parts, tree: Node, place: Place, diagnostics: Diagnostics, settings: tuple[str, ...]
-) -> Scenario | None:
-    file = parts.file
+class Asked(NamedTuple):
+    """What was read, where from, where ids are looked up, and what was changed from the command line."""
+
+    tree: Node
+    place: Place
+    catalog: Catalog
+    settings: tuple[str, ...]
+
+
+def _checked(parts: Parts, asked: Asked, diagnostics: Diagnostics) -> Scenario | None:
+    file, tree = parts.file, asked.tree
     values = resolve(parts, tree, diagnostics)
     accelerators = file.cluster.accelerators or file.cluster.nodes * parts.node.accelerators
     legality.report(legality.check_plan(parts.model, file.workload, file.plan, accelerators), tree, diagnostics)
@@ -139,17 +148,19 @@ def _checked(
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
     legality.report(environment.check(file.environment), tree, diagnostics)
     split = legality.stage_layers(parts.model, file.plan)
+    run = _run(parts, asked, values, diagnostics)
     if values is None or split is None or diagnostics.has_errors:
         return None
     system = environment.system(parts)
     told = (
         *communication.cautions(file.communication, values["plan.zero"].number),
         *environment.lint(file.environment, system, tree),
+        *resolve_run.cautions(file, accelerators),
     )
     cautions.report(told, tree, diagnostics)
     return Scenario(
-        name=file.name or place.path.stem,
-        source=place.name,
+        name=file.name or asked.place.path.stem,
+        source=asked.place.name,
         file=file,
         model=parts.model,
         node=parts.node,
@@ -160,8 +171,26 @@ def _checked(
         data=int(values["plan.data"].number),
         cautions=told,
         system=system,
-        settings=settings,
+        settings=asked.settings,
+        run=run,
     )
+
+
+def _run(parts: Parts, asked: Asked, values: dict[str, Value] | None, diagnostics: Diagnostics) -> dict[str, Value]:
+    """Return the numbers of the run as a whole; note what of it cannot be."""
+    if not resolve_run.given_blocks(parts.file):
+        return {}
+    use = resolve_storage.storage_use(parts)
+    found = resolve_storage.Found()
+    if use is not None:
+        found = resolve_storage.find(use, asked.tree, asked.catalog, diagnostics)
+    legality.report(resolve_run.check(parts, found), asked.tree, diagnostics)
+    if values is None or diagnostics.has_errors:
+        return {}
+    host = parts.accelerator.host_link
+    link = asked.catalog.link(host.link, diagnostics) if host else None
+    weight, optimizer = values["workload.weight_bytes"], values["workload.optimizer_bytes"]
+    return resolve_run.run_values(parts, found, link, weight, optimizer)
 
 
 def stages_of(model: Model, split: tuple[int, ...]) -> dict[str, list[float]]:

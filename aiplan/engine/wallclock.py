@@ -1,0 +1,148 @@
+"""From steps to wall clock: data, checkpoints, failures, restarts, and what the whole run costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aiplan.core import compose, cost, elastic, energy, goodput, reliability, storage
+from aiplan.engine.saving import Level, failure_terms, levels, ratio, saving_terms
+from aiplan.engine.tree import RUN_TREE, add_up
+
+if TYPE_CHECKING:
+    from aiplan.core.arrays import Array
+    from aiplan.engine.inputs import Inputs
+    from aiplan.engine.run_inputs import RunInputs
+
+RESTARTS = ("detect", "replace", "start", "initialise", "load", "warm_up")
+NINETY_PERCENT = 1.6448536269514722
+"""Standard deviations on each side of a mean that hold 90 % of a normal distribution."""
+
+
+def wallclock_terms(
+    values: Inputs, run: RunInputs, terms: dict[str, Array], supply: dict[str, Array]
+) -> dict[str, Array]:
+    """Time, cost and energy of a whole run; parents of the tree are the sums of their children.
+
+    Parameters
+    ----------
+    values : Inputs
+        The plans.
+    run : RunInputs
+        Storage, checkpoints and failures.
+    terms : dict
+        Terms of the step and of the ideal run.
+    supply : dict
+        Rates of storage.
+    """
+    found = saving_terms(values, run, supply) | failure_terms(values, run)
+    steps, waits = terms["run.steps"], terms["step.loading"]
+    useful = compose.product(steps, compose.summed(terms["step"], -waits))
+    loading = compose.product(steps, waits)
+    pauses = compose.product(steps / run.reliability.evaluation_every, run.reliability.evaluation_time)
+    work = compose.summed(useful, loading, pauses)
+    near, far = levels(run, found, work, terms["step"])
+    stretched = far._replace(interval=far.interval / ratio(near))
+    first = _overheads(near, work, run)
+    second = _overheads(stretched, compose.summed(work, *first.values()), run)
+    leaves = {name: compose.summed(first[name], second[name]) for name in first}
+    leaves |= {"wallclock.steps": useful, "wallclock.loading": loading, "wallclock.evaluation": pauses}
+    leaves["wallclock.startup"] = _startup(run)
+    running = compose.summed(work, *(leaves[name] for name in first))
+    interruptions = reliability.expected_interruptions(found["reliability.rate"], running)
+    leaves["wallclock.nodes"] = _without_spares(run, found, far, interruptions)
+    wall = add_up(leaves, {name: branch for name, branch in RUN_TREE.items() if name.startswith("wallclock")})
+    spread = np.hypot(_deviation(near, work), _deviation(stretched, compose.summed(work, *first.values())))
+    whole = wall["wallclock"]
+    return (
+        found
+        | wall
+        | {
+            "checkpoint.interval": compose.chosen(run.checkpoint.near, near.interval, far.interval),
+            "checkpoint.storage_interval": far.interval,
+            "reliability.restart": far.restart,
+            "reliability.near_restart": near.restart,
+            "reliability.ettr": goodput.two_level_ettr(ratio(near), ratio(stretched)),
+            "reliability.interruptions": interruptions,
+            "run.goodput": goodput.goodput(useful, whole),
+            "run.wallclock_low": compose.summed(whole, -NINETY_PERCENT * spread),
+            "run.wallclock_high": compose.summed(whole, NINETY_PERCENT * spread),
+        }
+        | _totals(values, run, found, wall)
+    )
+
+
+def _overheads(level: Level, work: Array, run: RunInputs) -> dict[str, Array]:
+    """Stalls, lost work and restarts of one level of saves, around an amount of work."""
+    running = goodput.interruptions_in_training(work, level.rate, level.interval, level.stall, level.drain)
+    parts = {name: getattr(run.reliability, name) for name in RESTARTS if name not in {"replace", "load"}}
+    parts |= {"replace": level.replace, "load": level.load}
+    return {
+        "wallclock.saves": goodput.save_stalls(work, level.interval, level.stall),
+        "wallclock.lost": goodput.lost_time(work, level.rate, level.interval, level.stall, level.drain),
+        **{
+            f"wallclock.restarts.{name}": compose.product(
+                running, goodput.restart_part(level.rate, level.restart, parts[name])
+            )
+            for name in RESTARTS
+        },
+    }
+
+
+def _startup(run: RunInputs) -> Array:
+    fails = run.reliability
+    started: Array = compose.product(fails.starts, compose.summed(fails.start, fails.initialise, fails.warm_up))
+    return started
+
+
+def _deviation(level: Level, work: Array) -> Array:
+    spread: Array = goodput.wall_time_deviation(
+        work, level.rate, level.interval, level.stall, level.restart, level.drain
+    )
+    return spread
+
+
+def _without_spares(run: RunInputs, found: dict[str, Array], far: Level, interruptions: Array) -> Array:
+    """Time that a run waits for nodes, or goes on with fewer of them if it is elastic."""
+    fails, nodes = run.reliability, run.storage.nodes
+    rate = compose.product(found["reliability.rate"], fails.node_share)
+    lost = compose.product(interruptions, fails.node_share, fails.limited)
+    wait = reliability.spare_wait(fails.spares, rate, fails.repair)
+    alone = reliability.blocking(fails.spares, compose.product(rate, fails.repair))
+    speed = elastic.replicas_left(nodes, 1.0, compose.chosen(fails.replica_nodes > nodes, nodes, fails.replica_nodes))
+    shrinks = compose.product(fails.elastic, fails.minimum < nodes, speed > 0)
+    again = compose.product(alone, elastic.spare_loss(far.restart, far.interval))
+    smaller = compose.summed(again, compose.product(wait, 1.0 - speed))
+    time: Array = compose.product(lost, compose.chosen(shrinks, smaller, wait))
+    return time
+
+
+def _totals(values: Inputs, run: RunInputs, found: dict[str, Array], wall: dict[str, Array]) -> dict[str, Array]:
+    """Cost, energy and carbon of the whole run."""
+    cluster, store, fails = values.cluster, run.storage, run.reliability
+    whole = wall["wallclock"]
+    busy = compose.summed(wall["wallclock.steps"], wall["wallclock.evaluation"], wall["wallclock.lost"])
+    spares = compose.product(fails.spares, cluster.accelerators_per_node)
+    kept = storage.kept_bytes(
+        store.dataset, compose.product(run.checkpoint.keep, run.checkpoint.made), found["checkpoint.bytes"]
+    )
+    billed = compose.chosen(store.capacity, store.capacity, kept)
+    stored = storage.storage_cost(billed, store.price, whole)
+    waiting = energy.waiting_energy(
+        cluster.accelerators, cluster.power, fails.idle_share, cluster.pue, compose.summed(whole, -busy)
+    )
+    leaves = {
+        "total.cost.accelerators": cost.rental_cost(cluster.accelerators, whole, cluster.price),
+        "total.cost.spares": cost.rental_cost(spares, whole, cluster.price),
+        "total.cost.storage": compose.chosen(store.price, stored, 0.0),
+        "total.energy.training": energy.training_energy(cluster.accelerators, cluster.power, cluster.pue, busy),
+        "total.energy.waiting": waiting,
+    }
+    totals = add_up(leaves, {name: branch for name, branch in RUN_TREE.items() if name.startswith("total")})
+    return totals | {
+        "storage.kept": kept,
+        "total.carbon": energy.emitted_carbon(totals["total.energy"], cluster.carbon_intensity),
+        "total.power": energy.facility_power(compose.summed(cluster.accelerators, spares), cluster.power, cluster.pue),
+        "total.cost_per_trillion_tokens": cost.per_trillion_tokens(totals["total.cost"], values.workload.tokens),
+    }
