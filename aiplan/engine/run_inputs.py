@@ -78,7 +78,7 @@ class CheckpointInputs(NamedTuple):
 class ReliabilityInputs(NamedTuple):
     """What fails, and what a restart takes."""
 
-    each: Array
+    accelerator_mtbf: Array
     exponent: Array
     linear_up_to: Array
     detect: Array

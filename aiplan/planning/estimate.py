@@ -106,6 +106,7 @@ CAUSES: dict[str, tuple[tuple[str, ...], str]] = {
     "expert parallel communication": (("step.expert",), "a smaller expert parallel size, or a faster network"),
     "pipeline bubble": (("step.bubble",), "more micro-batches or interleaving"),
     "sends between pipeline stages": (("step.pipeline",), "less interleaving, or overlap"),
+    "waiting for data": (("step.loading",), "faster storage, a cache, or more batches under way (storage.prefetch)"),
     "data parallel communication": (("step.data",), "overlap with the backward pass, or a larger global batch"),
 }
 
@@ -261,9 +262,19 @@ class Estimate:
             found = evidence.published_interval(evidence.like(self.scenario), without)
         return _around(self.terms[name], found)
 
+    def wallclock_interval(self) -> Interval | None:
+        """Return the 90 % interval of the wall clock: the error of the step, and the chance of interruptions."""
+        whole, found = self.terms["wallclock"], self.interval("step")
+        if found is None or not math.isfinite(whole):
+            return None
+        step = self.terms["step"]
+        low = math.hypot(whole * (1.0 - found.low / step), whole - self.terms["run.wallclock_low"])
+        high = math.hypot(whole * (found.high / step - 1.0), self.terms["run.wallclock_high"] - whole)
+        return found._replace(low=whole - low, high=whole + high)
+
     def given(self, name: str) -> float:
         """Return an input by its dotted name."""
-        return self.scenario.values[name].number
+        return (self.scenario.values | self.scenario.run)[name].number
 
     def against(self) -> list[Against]:
         """Compare with what a published run measured, where both speak of the same thing."""
@@ -317,10 +328,10 @@ class Estimate:
 
     def assumptions(self) -> list[Assumption]:
         """Return the numbers that nobody gave and that the estimate rests on."""
-        values = self.scenario.values
+        values = self.scenario.values | self.scenario.run
         return [
             Assumption(name, _known(values[name].number), values[name].origin.kind, values[name].origin.detail)
-            for name in SCALAR_NAMES
+            for name in (*SCALAR_NAMES, *self.scenario.run)
             if values[name].origin.kind in {"default", "assumed"} and values[name].origin.where == ""
             if values[name].origin.detail
         ]

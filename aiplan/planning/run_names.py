@@ -53,6 +53,7 @@ RUN_INPUT_UNITS = {
             *(f"checkpoint.{name}" for name in ("planning", "interval", "storage_interval")),
             *(f"reliability.{n}" for n in ("detect", "replace", "start", "initialise", "warm_up", "repair")),
             "reliability.evaluation_time",
+            "reliability.accelerator_mtbf",
         ),
         "s",
     ),
@@ -65,6 +66,6 @@ RUN_INPUT_UNITS = {
         "fraction",
     ),
     **dict.fromkeys(("checkpoint.weight_bytes", "checkpoint.state_bytes"), "B si"),
-    **dict.fromkeys(("storage.file_rate", "storage.record_requests", "reliability.each"), "1/s"),
+    **dict.fromkeys(("storage.file_rate", "storage.record_requests"), "1/s"),
     "storage.price": "USD/B/s",
 }

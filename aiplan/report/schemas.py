@@ -62,17 +62,19 @@ def schema_of(kind: str) -> dict[str, Any]:
 
 def result_schema() -> dict[str, Any]:
     """Return the schema that every JSON result follows."""
+    from aiplan.report.estimate import run
+
     return {
         "$schema": DRAFT,
         "$id": f"{NAMESPACE}:result",
         "title": "aiplan result",
         "oneOf": [
             _document("estimate", _inputs(values=True), _estimate()),
-            _document("compare", _list(_closed({"label": TEXT, "source": TEXT, "settings": TEXTS})), _compare()),
+            _document("compare", _list(closed({"label": TEXT, "source": TEXT, "settings": TEXTS})), _compare()),
             _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
-            _document("accuracy", _closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
+            _document("accuracy", closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
             _document("topology", _topology_inputs(), _topology()),
-            _document("calibrate", _closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
+            _document("calibrate", closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
             _document("nccl-env", _inputs(values=False), _nccl_env()),
             _document("collective", _collective_inputs(), _collective()),
@@ -82,25 +84,27 @@ def result_schema() -> dict[str, Any]:
             "explanation": _explanation(),
             "explain_result": {
                 "oneOf": [
-                    _closed({"term": {"$ref": "#/definitions/explanation"}}),
-                    _closed({"terms": _list({"$ref": "#/definitions/explanation"})}),
+                    closed({"term": {"$ref": "#/definitions/explanation"}}),
+                    closed({"terms": _list({"$ref": "#/definitions/explanation"})}),
                 ]
             },
             "step": _branch("value_s", "step"),
             "memory": _branch("value_bytes", "memory"),
+            "run": run.schema(),
+            **{name.replace(".", "_"): _branch(key, name.replace(".", "_")) for name, key in run.TREES.items()},
         },
     }
 
 
 def _document(kind: str, inputs: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-    assumption = _closed(
+    assumption = closed(
         {"name": TEXT, "value": UNKNOWN, "origin": TEXT, "why": TEXT, "variant": TEXT}, optional=("variant",)
     )
-    warning = _closed(
+    warning = closed(
         {"code": TEXT, "input": TEXT, "message": TEXT, "hint": TEXT, "results": TEXTS, "variant": TEXT},
         optional=("variant",),
     )
-    return _closed(
+    return closed(
         {
             "schema": {"const": f"aiplan.{kind}/1"},
             "aiplan_version": TEXT,
@@ -113,9 +117,9 @@ def _document(kind: str, inputs: dict[str, Any], result: dict[str, Any]) -> dict
 
 
 def _inputs(*, values: bool) -> dict[str, Any]:
-    value = _closed({"value": UNKNOWN, "origin": TEXT, "where": TEXT, "detail": TEXT})
+    value = closed({"value": UNKNOWN, "origin": TEXT, "where": TEXT, "detail": TEXT})
     named = {"values": {"type": "object", "additionalProperties": value}} if values else {}
-    return _closed({"scenario": TEXT, "source": TEXT, "settings": TEXTS} | named)
+    return closed({"scenario": TEXT, "source": TEXT, "settings": TEXTS} | named)
 
 
 def _estimate() -> dict[str, Any]:
@@ -138,11 +142,12 @@ def _estimate() -> dict[str, Any]:
         "source": TEXT,
     }
     optional = {
-        "measured": _closed(measured, optional=[key for key in measured if key != "source"]),
+        "measured": closed(measured, optional=[key for key in measured if key != "source"]),
         "error_vs_measured": {"type": "object", "additionalProperties": NUMBER},
         "explanation": {"$ref": "#/definitions/explanation"},
+        "run": {"$ref": "#/definitions/run"},
     }
-    return _closed(
+    return closed(
         SCALARS
         | {
             "step_time_interval_s": INTERVAL,
@@ -151,10 +156,10 @@ def _estimate() -> dict[str, Any]:
             "interval_evidence": {"type": ["string", "null"]},
             "memory_interval_bytes_per_gpu": INTERVAL,
             "memory_interval_evidence": {"type": ["string", "null"]},
-            "bottleneck": _closed(cause | {"remedy": TEXT, "runner_up": _closed(cause)}),
+            "bottleneck": closed(cause | {"remedy": TEXT, "runner_up": closed(cause)}),
             "step": {"$ref": "#/definitions/step"},
             "memory": {"$ref": "#/definitions/memory"},
-            "ways_out": _list(_closed(way)),
+            "ways_out": _list(closed(way)),
         }
         | optional,
         optional=tuple(optional),
@@ -162,16 +167,23 @@ def _estimate() -> dict[str, Any]:
 
 
 def _compare() -> dict[str, Any]:
+    from aiplan.report.estimate import run
+
     change = {"type": "object", "additionalProperties": UNKNOWN}
-    failure = _closed({"code": TEXT, "message": TEXT, "hint": {"type": ["string", "null"]}})
-    return _closed(
+    failure = closed({"code": TEXT, "message": TEXT, "hint": {"type": ["string", "null"]}})
+    return closed(
         {
             "differences": {"type": "object", "additionalProperties": TEXTS},
             "variants": _list(
                 {
                     "oneOf": [
-                        _closed({"label": TEXT, "error": {"type": "null"}, "change": change} | SCALARS),
-                        _closed({"label": TEXT, "error": failure}),
+                        closed(
+                            {"label": TEXT, "error": {"type": "null"}, "change": change}
+                            | SCALARS
+                            | dict.fromkeys(run.KEYS, UNKNOWN),
+                            optional=tuple(run.KEYS),
+                        ),
+                        closed({"label": TEXT, "error": failure}),
                     ]
                 }
             ),
@@ -183,9 +195,9 @@ def _accuracy() -> dict[str, Any]:
     errors = {"n": COUNT} | dict.fromkeys(
         ("median_abs_error", "p90_abs_error", "bias", "worst_abs_error", "interval_coverage"), UNKNOWN
     )
-    groups = {"type": "object", "additionalProperties": _closed(errors)}
+    groups = {"type": "object", "additionalProperties": closed(errors)}
     summary = errors | {
-        "memory": _or_none(_closed(errors | {"by_kind": groups})),
+        "memory": _or_none(closed(errors | {"by_kind": groups})),
         "fits": _or_none(_fits()),
         "interval_nominal": NUMBER,
         "skipped": {"type": "object", "additionalProperties": COUNT},
@@ -216,11 +228,11 @@ def _accuracy() -> dict[str, Any]:
     }
     graded = head | {"quality": TEXT}
     kinds = (graded | compared | memory, graded | memory, head | {"skipped": TEXT})
-    return _closed({"summary": _closed(summary), "rows": _list({"oneOf": [_closed(kind) for kind in kinds]})})
+    return closed({"summary": closed(summary), "rows": _list({"oneOf": [closed(kind) for kind in kinds]})})
 
 
 def _fits() -> dict[str, Any]:
-    counts = _closed({"predicted_fits": COUNT, "predicted_does_not_fit": COUNT})
+    counts = closed({"predicted_fits": COUNT, "predicted_does_not_fit": COUNT})
     miss = {
         "id": TEXT,
         "source": TEXT,
@@ -230,7 +242,7 @@ def _fits() -> dict[str, Any]:
         "memory_capacity_bytes": NUMBER,
         "over_limit": NUMBER,
     }
-    return _closed({"fitted": counts, "ran_out": counts, "balanced_accuracy": UNKNOWN, "misses": _list(_closed(miss))})
+    return closed({"fitted": counts, "ran_out": counts, "balanced_accuracy": UNKNOWN, "misses": _list(closed(miss))})
 
 
 CONDITIONS: dict[str, dict[str, Any]] = {
@@ -246,35 +258,35 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 
 def _calibrate() -> dict[str, Any]:
     errors = {"n": COUNT} | dict.fromkeys(("median_abs_error", "p90_abs_error", "bias", "worst_abs_error"), NUMBER)
-    compared = dict.fromkeys(("now", "fitted", "without"), _or_none(_closed(errors)))
+    compared = dict.fromkeys(("now", "fitted", "without"), _or_none(closed(errors)))
     constant = dict.fromkeys(("owner", "key", "file"), TEXT) | {"runs": COUNT}
     values = dict.fromkeys(("now", "fitted", "usual", "low", "high"), NUMBER)
-    return _closed(
+    return closed(
         {
-            "summary": _closed({"n": COUNT} | compared),
-            "constants": _list(_closed(constant | values)),
-            "sources": _list(_closed({"source": TEXT} | compared)),
+            "summary": closed({"n": COUNT} | compared),
+            "constants": _list(closed(constant | values)),
+            "sources": _list(closed({"source": TEXT} | compared)),
         }
     )
 
 
 def _log_inputs() -> dict[str, Any]:
     named = dict.fromkeys(("link", "network"), _or_none(TEXT)) | dict.fromkeys(("ports", "nodes"), _or_none(COUNT))
-    return _closed({"files": TEXTS, "share": NUMBER} | named)
+    return closed({"files": TEXTS, "share": NUMBER} | named)
 
 
 def _logs() -> dict[str, Any]:
     figures = dict.fromkeys(("time_s", "algbw_bytes_per_s", "busbw_bytes_per_s"), NUMBER)
-    half = _or_none(_closed(figures | {"wrong": UNKNOWN}))
+    half = _or_none(closed(figures | {"wrong": UNKNOWN}))
     shares = ("median_abs_error", "p90_abs_error", "worst_abs_error", "share_within_10_percent")
     errors = {"n": COUNT} | dict.fromkeys(shares, NUMBER)
-    fit = _closed(
+    fit = closed(
         {
             "kind": {"enum": ["calibrated", "anchors", "hockney"]},
             "band": NUMBER,
             "constants": {"type": "object", "additionalProperties": UNKNOWN},
-            "errors": _closed(errors),
-            "errors_unseen": _or_none(_closed(errors)),
+            "errors": closed(errors),
+            "errors_unseen": _or_none(closed(errors)),
         }
     )
     known = ("latency_s", "plateau_algbw_bytes_per_s", "plateau_busbw_bytes_per_s", "plateau_size_bytes")
@@ -285,27 +297,27 @@ def _logs() -> dict[str, Any]:
         | {
             "line": COUNT,
             "root": _or_none({"type": "integer"}),
-            "rows": _list(_closed({"size_bytes": COUNT, "out_of_place": half, "in_place": half} | figures)),
+            "rows": _list(closed({"size_bytes": COUNT, "out_of_place": half, "in_place": half} | figures)),
             "fit": _or_none(fit),
             "fits": _list(fit),
-            "errors_by_size": _list(_closed({"from_bytes": NUMBER} | errors)),
-            "flags": _list(_closed({"kind": {"enum": ["impossible", "unhealthy"]}, "text": TEXT})),
+            "errors_by_size": _list(closed({"from_bytes": NUMBER} | errors)),
+            "flags": _list(closed({"kind": {"enum": ["impossible", "unhealthy"]}, "text": TEXT})),
             "remarks": TEXTS,
         }
     )
-    return _closed({"tables": _list(_closed(table))})
+    return closed({"tables": _list(closed(table))})
 
 
 def _nccl_env() -> dict[str, Any]:
     variable = dict.fromkeys(("name", "value", "why", "default", "source"), TEXT)
-    return _closed({"accelerator": TEXT, "network": TEXT, "variables": _list(_closed(variable))})
+    return closed({"accelerator": TEXT, "network": TEXT, "variables": _list(closed(variable))})
 
 
 def _topology_inputs() -> dict[str, Any]:
     asked = {"type": "object", "additionalProperties": NUMBER}
     counts = dict.fromkeys(("gpus", "network_ports_per_node", "switch_ports"), COUNT)
     names = {"scenario": {"type": ["string", "null"]}, "node": TEXT, "switch": TEXT}
-    return _closed(counts | names | {"oversubscription": asked})
+    return closed(counts | names | {"oversubscription": asked})
 
 
 def _topology() -> dict[str, Any]:
@@ -316,14 +328,14 @@ def _topology() -> dict[str, Any]:
     counts = ("ranks", "stride", "ranks_in_scale_up_network", "ranks_below_leaf", "ranks_in_pod")
     group = dict.fromkeys(counts, COUNT) | dict.fromkeys(("group", "traffic", "reach"), TEXT)
     rates = dict.fromkeys(("bandwidth_bytes_per_s", "bandwidth_share"), UNKNOWN)
-    return _closed({"fabrics": _list(_closed(fabric)), "placement": _list(_closed(group | rates))})
+    return closed({"fabrics": _list(closed(fabric)), "placement": _list(closed(group | rates))})
 
 
 def _collective_inputs() -> dict[str, Any]:
     texts = dict.fromkeys(("operation", "node", "generation", "nccl_version"), TEXT)
     counts = dict.fromkeys(("nodes", "ranks", "ranks_per_node"), COUNT)
     rates = ("inside_bandwidth_bytes_per_s_per_gpu", "network_bandwidth_bytes_per_s_per_gpu")
-    return _closed(texts | counts | dict.fromkeys(rates, UNKNOWN) | {"network": {"type": ["string", "null"]}})
+    return closed(texts | counts | dict.fromkeys(rates, UNKNOWN) | {"network": {"type": ["string", "null"]}})
 
 
 def _collective() -> dict[str, Any]:
@@ -332,15 +344,15 @@ def _collective() -> dict[str, Any]:
     rates = dict.fromkeys(("algbw_bytes_per_s", "busbw_bytes_per_s"), UNKNOWN)
     row = {"size_bytes": COUNT, "time_s": NUMBER} | named | flags | rates
     bounds = {"bound_time_s": NUMBER, "bound_busbw_bytes_per_s": UNKNOWN, "time_band": NUMBER}
-    choice = {"size_bytes": COUNT, "nccl_choice": _closed(named), "fastest": _closed(named)}
+    choice = {"size_bytes": COUNT, "nccl_choice": closed(named), "fastest": closed(named)}
     chosen = choice | {"time_s": NUMBER, "busbw_bytes_per_s": UNKNOWN} | bounds
-    return _closed(
+    return closed(
         {
             "busbw_factor": NUMBER,
-            "sizes": _list(_closed(chosen)),
-            "rows": _list(_closed(row)),
-            "crossovers": _list(_closed({"size_bytes": COUNT} | named)),
-            "left_out": _list(_closed({"algorithm": TEXT, "reason": TEXT})),
+            "sizes": _list(closed(chosen)),
+            "rows": _list(closed(row)),
+            "crossovers": _list(closed({"size_bytes": COUNT} | named)),
+            "left_out": _list(closed({"algorithm": TEXT, "reason": TEXT})),
             "cautions": TEXTS,
         }
     )
@@ -349,7 +361,7 @@ def _collective() -> dict[str, Any]:
 def _measured_inputs() -> dict[str, Any]:
     texts = dict.fromkeys(("operation", "node", "nccl_version", "log"), TEXT)
     counts = dict.fromkeys(("nodes", "ranks", "line"), COUNT)
-    return _closed(texts | counts | {"network": _or_none(TEXT), "log_ranks": _or_none(COUNT)})
+    return closed(texts | counts | {"network": _or_none(TEXT), "log_ranks": _or_none(COUNT)})
 
 
 def _measured_collective() -> dict[str, Any]:
@@ -363,13 +375,13 @@ def _measured_collective() -> dict[str, Any]:
         "verdict": {"enum": ["as predicted", "slower", "faster"]},
     }
     shortfall = {"part": part, "sizes_bytes": _list(COUNT), "worst_ratio": NUMBER}
-    return _closed(
+    return closed(
         {
             "normal": {"type": "boolean"},
-            "rows": _list(_closed({"size_bytes": COUNT} | named | numbers | rates)),
-            "shortfalls": _list(_closed(shortfall)),
+            "rows": _list(closed({"size_bytes": COUNT} | named | numbers | rates)),
+            "shortfalls": _list(closed(shortfall)),
             "as_if_ports": _or_none(COUNT),
-            "causes": _list(_closed(dict.fromkeys(("what", "look", "source"), TEXT))),
+            "causes": _list(closed(dict.fromkeys(("what", "look", "source"), TEXT))),
             "remarks": TEXTS,
             "cautions": TEXTS,
         }
@@ -382,10 +394,10 @@ def _ranking() -> dict[str, Any]:
     part = {"n": COUNT, "plans": COUNT} | dict.fromkeys((*correlations, *regrets), NUMBER)
     plan = {"ids": TEXTS, "predicted_step_time_s": NUMBER, "measured_step_time_s": NUMBER}
     counts = {"gpus": COUNT, "global_batch": COUNT, "runs": COUNT}
-    group = CONDITIONS | counts | {"spearman": NUMBER, "regret": NUMBER, "plans": _list(_closed(plan))}
-    sources = {"type": "object", "additionalProperties": _closed(part)}
-    whole = part | {"share_repeatable": NUMBER, "by_source": sources, "groups": _list(_closed(group))}
-    return _closed(whole)
+    group = CONDITIONS | counts | {"spearman": NUMBER, "regret": NUMBER, "plans": _list(closed(plan))}
+    sources = {"type": "object", "additionalProperties": closed(part)}
+    whole = part | {"share_repeatable": NUMBER, "by_source": sources, "groups": _list(closed(group))}
+    return closed(whole)
 
 
 def _scaling() -> dict[str, Any]:
@@ -402,8 +414,8 @@ def _scaling() -> dict[str, Any]:
         "predicted_efficiency": NUMBER,
         "difference": NUMBER,
     }
-    kinds = {"type": "object", "additionalProperties": _closed(part)}
-    return _closed(part | {"by_kind": kinds, "groups": _list(_closed(group))})
+    kinds = {"type": "object", "additionalProperties": closed(part)}
+    return closed(part | {"by_kind": kinds, "groups": _list(closed(group))})
 
 
 def _trainings() -> dict[str, Any]:
@@ -416,19 +428,19 @@ def _trainings() -> dict[str, Any]:
         "gpus": COUNT,
         "assumed": TEXTS,
         "plan_is_ours": {"type": "boolean"},
-        "plan": _closed(dict.fromkeys(counts, COUNT) | {"recompute": TEXT}),
+        "plan": closed(dict.fromkeys(counts, COUNT) | {"recompute": TEXT}),
         "measured_time_s": NUMBER,
         "predicted_time_s": NUMBER,
         "published_over_predicted": NUMBER,
     }
-    return _closed(
+    return closed(
         {
             "n": COUNT,
             "own_plans": COUNT,
             "over_10_percent": TEXTS,
-            "published_over_predicted": _or_none(_closed({"median": NUMBER, "min": NUMBER, "max": NUMBER})),
+            "published_over_predicted": _or_none(closed({"median": NUMBER, "min": NUMBER, "max": NUMBER})),
             "skipped": {"type": "object", "additionalProperties": COUNT},
-            "rows": _list({"oneOf": [_closed(head | compared), _closed(head | {"skipped": TEXT})]}),
+            "rows": _list({"oneOf": [closed(head | compared), closed(head | {"skipped": TEXT})]}),
         }
     )
 
@@ -455,15 +467,15 @@ def _explanation() -> dict[str, Any]:
         "source": TEXT,
         "arguments": _list({"$ref": "#/definitions/explanation"}),
     }
-    return _closed(head | below, optional=tuple(below))
+    return closed(head | below, optional=tuple(below))
 
 
 def _branch(key: str, name: str) -> dict[str, Any]:
     children = _list({"$ref": f"#/definitions/{name}"})
-    return _closed({"name": TEXT, "label": TEXT, key: UNKNOWN, "share": UNKNOWN, "children": children})
+    return closed({"name": TEXT, "label": TEXT, key: UNKNOWN, "share": UNKNOWN, "children": children})
 
 
-def _closed(properties: dict[str, Any], optional: tuple[str, ...] | list[str] = ()) -> dict[str, Any]:
+def closed(properties: dict[str, Any], optional: tuple[str, ...] | list[str] = ()) -> dict[str, Any]:
     """Return an object with these keys and no others."""
     return {
         "type": "object",

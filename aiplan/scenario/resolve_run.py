@@ -177,7 +177,8 @@ def _checkpoint(
     replica = plan.tensor * plan.pipeline * plan.context
     total = parts.file.cluster.accelerators or parts.file.cluster.nodes * parts.node.accelerators
     writers = {"sharded": total, "model-parallel": replica, "rank-0": 1}[saves.writers]
-    write, read = _near_rates(parts, saves, network)
+    far_only = derived(math.inf, "no copy close by")
+    write, read = _near_rates(parts, saves, network) if near else (far_only, far_only)
     rule = "given" if isinstance(saves.interval, float) else saves.interval
     return {
         "made": made,
@@ -259,7 +260,7 @@ def _reliability(parts: Parts, fails: Reliability | None, total: int) -> dict[st
     replica = plan.tensor * plan.pipeline * plan.context
     evaluation = fails.evaluation
     return {
-        "each": derived(0.0, "no failures") if free else _each(parts, fails, total, own),
+        "accelerator_mtbf": derived(math.inf, "no failures") if free else _accelerator_mtbf(parts, fails, total, own),
         "exponent": own("exponent") if fails.mtbf is None else derived(1.0, "the rate of this job is given"),
         "linear_up_to": derived(float(LINEAR_UP_TO), "largest job whose rate was published"),
         **{name: own(name) for name in ("detect", "replace", "start", "initialise", "warm_up", "node_share", "repair")},
@@ -275,16 +276,16 @@ def _reliability(parts: Parts, fails: Reliability | None, total: int) -> dict[st
     }
 
 
-def _each(parts: Parts, fails: Reliability, total: int, own: Own) -> Value:
-    """Return the interruptions per second that one accelerator causes."""
+def _accelerator_mtbf(parts: Parts, fails: Reliability, total: int, own: Own) -> Value:
+    """Return the mean time between interruptions that one accelerator, with its share of the node, causes."""
     if fails.mtbf is not None:
-        return own("mtbf", 1.0 / (fails.mtbf * total))
+        return own("mtbf", fails.mtbf * total)
     if fails.mtbf_per_node is not None:
-        return own("mtbf_per_node", 1.0 / (fails.mtbf_per_node * parts.node.accelerators))
+        return own("mtbf_per_node", fails.mtbf_per_node * parts.node.accelerators)
     if fails.mtbf_per_accelerator is not None:
-        return own("mtbf_per_accelerator", 1.0 / fails.mtbf_per_accelerator)
+        return own("mtbf_per_accelerator", fails.mtbf_per_accelerator)
     rate, source = FLEET_RATES[fails.fleet]
-    number = rate / 1000.0 / DAY / ACCELERATORS_PER_NODE.get(fails.fleet, EIGHT)
+    number = 1000.0 * DAY * ACCELERATORS_PER_NODE.get(fails.fleet, EIGHT) / rate
     origin = parts.origins.get("reliability.fleet")
     given = origin is not None and origin.kind == "given"
     text = f"{rate:.2f} interruptions per 1,000 nodes and day: {source}"

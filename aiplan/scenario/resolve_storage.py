@@ -305,7 +305,7 @@ def _price(own: _Own, entry: Storage | None, origins: Origins) -> Value:
         return from_file(tier.price_per_capacity, origins, f"tiers[{entry.tiers.index(tier)}].price_per_capacity")
     if entry.price_per_capacity is not None:
         return from_file(entry.price_per_capacity, origins, "price_per_capacity")
-    return assumed(0.0, "no price of this storage in the catalog: give storage.price")
+    return assumed(0.0, "no price in the catalog, so it is not in the cost: give storage.price")
 
 
 def _efficiencies(own: _Own, entry: Storage | None, origins: Origins) -> dict[str, Value]:
@@ -318,8 +318,8 @@ def _efficiencies(own: _Own, entry: Storage | None, origins: Origins) -> dict[st
             low, high = (from_file(end, origins, f"{way}_efficiency") for end in seen)
             middle = Value(sum(seen) / 2, low.origin)
         else:
-            ends = [default(share, "usual share of a rated throughput; 60 to 100 %") for share in EFFICIENCY]
-            low, middle, high = ends
+            middle = default(EFFICIENCY[1], "usual share of a rated throughput; 60 to 100 %")
+            low, high = (derived(share, "usual ends of that share") for share in (EFFICIENCY[0], EFFICIENCY[2]))
         found |= {f"{way}_efficiency": middle, f"{way}_efficiency_low": low, f"{way}_efficiency_high": high}
     return found
 

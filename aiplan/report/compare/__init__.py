@@ -23,7 +23,7 @@ def render(answer: Comparison, form: str, look: Look) -> str:
         from aiplan.report.compare.table import table
 
         return table(answer, look)
-    from aiplan.report.compare.flat import HEADER, rows
+    from aiplan.report.compare.flat import header, rows
     from aiplan.report.records import comma_separated, tabs
 
-    return (tabs if form == "plain" else comma_separated)(HEADER, rows(answer))
+    return (tabs if form == "plain" else comma_separated)(header(answer), rows(answer))
