@@ -52,11 +52,13 @@ def loading_terms(values: Inputs, run: RunInputs, supply: dict[str, Array], step
     rate = loading.overlapped_fetch_rate(hits, caches, supply["storage.read"])
     fetch = loading.read_time(work.global_batch, store.record, rate, store.record_requests)
     demand = loading.read_demand(work.global_batch, store.record, step)
+    stall = loading.exposed_loading(step, fetch, store.latency, store.prefetch)
     return {
         "loading.demand": demand,
         "loading.hits": hits,
         "loading.rate": rate,
         "loading.fetch": fetch,
         "loading.depth": loading.prefetch_depth(store.latency, fetch, step),
-        "step.loading": loading.exposed_loading(step, fetch, store.latency, store.prefetch),
+        "loading.utilisation": loading.accelerator_utilisation(step, stall),
+        "step.loading": stall,
     }

@@ -9,6 +9,7 @@ RUN_RESULTS = {
     "loading.demand": ("Rate at which training takes data", "B/s"),
     "loading.hits": ("Hits of the cache", "fraction"),
     "loading.rate": ("Rate at which data comes", "B/s"),
+    "loading.utilisation": ("Accelerator utilisation, as MLPerf Storage counts", "fraction"),
     "loading.fetch": ("Time to read the data of a step", "s"),
     "loading.depth": ("Batches under way that hide the latency", "1"),
     "checkpoint.bytes": ("Checkpoint", "B si"),

@@ -62,7 +62,9 @@ def schema_of(kind: str) -> dict[str, Any]:
 
 def result_schema() -> dict[str, Any]:
     """Return the schema that every JSON result follows."""
+    from aiplan.report.checkpoint import document as checkpoint
     from aiplan.report.estimate import run
+    from aiplan.report.storage import document as storage
 
     return {
         "$schema": DRAFT,
@@ -74,6 +76,8 @@ def result_schema() -> dict[str, Any]:
             _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
             _document("accuracy", closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
             _document("topology", _topology_inputs(), _topology()),
+            _document("storage", _inputs(values=True), storage.schema()),
+            _document("checkpoint", _inputs(values=True), checkpoint.schema()),
             _document("calibrate", closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
             _document("nccl-env", _inputs(values=False), _nccl_env()),

@@ -45,6 +45,11 @@ DENSE_UPDATES = ("adam", "adam-bf16-states", "adam-8bit", "sgd-momentum")
 NEAR_MODES = ("in-memory", "tiered")
 
 
+def fleet_mtbf(fleet: str) -> float:
+    """Return the mean time between interruptions that one accelerator of a published fleet caused [s]."""
+    return 1000.0 * DAY * ACCELERATORS_PER_NODE.get(fleet, EIGHT) / FLEET_RATES[fleet][0]
+
+
 def given_blocks(file: ScenarioFile) -> bool:
     """Whether a scenario asks for anything beyond steps."""
     return any(block is not None for block in (file.storage, file.checkpoint, file.reliability))
@@ -285,7 +290,7 @@ def _accelerator_mtbf(parts: Parts, fails: Reliability, total: int, own: Own) ->
     if fails.mtbf_per_accelerator is not None:
         return own("mtbf_per_accelerator", fails.mtbf_per_accelerator)
     rate, source = FLEET_RATES[fails.fleet]
-    number = 1000.0 * DAY * ACCELERATORS_PER_NODE.get(fails.fleet, EIGHT) / rate
+    number = fleet_mtbf(fails.fleet)
     origin = parts.origins.get("reliability.fleet")
     given = origin is not None and origin.kind == "given"
     text = f"{rate:.2f} interruptions per 1,000 nodes and day: {source}"
