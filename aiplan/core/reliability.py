@@ -59,6 +59,34 @@ def observed_rate(interruptions: Numeric, parts: Numeric, duration: Numeric) -> 
 
 
 @closed_form
+def rate(mtbf: Numeric) -> Numeric:
+    """Rate of interruptions from the mean time between them.
+
+    r = 1 / M
+
+    Parameters
+    ----------
+    mtbf : numeric
+        Mean time M between interruptions. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [1/s]
+
+    Notes
+    -----
+    Infinite M is no interruptions.
+
+    References
+    ----------
+    .. [1] Kokolis et al., "Revisiting Reliability in Large-Scale Machine Learning Research Clusters", 2024.
+       https://arxiv.org/abs/2410.21680
+    """
+    return 1.0 / mtbf
+
+
+@closed_form
 def job_rate(parts: Numeric, each: Numeric, exponent: Numeric, reference: Numeric) -> Numeric:
     """Rate of interruptions of a job.
 

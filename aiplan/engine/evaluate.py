@@ -49,7 +49,10 @@ def evaluate(values: Inputs, run: RunInputs | None = None) -> dict[str, Array]:
     terms["memory.stage"] = compose.at_stage(values.stages.index, fullest)
     terms["memory.capacity"] = values.cluster.memory_capacity
     terms |= _run(values, terms["step"])
-    return terms if run is None else terms | wallclock_terms(values, run, terms, supply)
+    if run is None:
+        return terms
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a run that never ends is infinite
+        return terms | wallclock_terms(values, run, terms, supply)
 
 
 def _run(values: Inputs, step_time: Array) -> dict[str, Array]:

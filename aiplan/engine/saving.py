@@ -77,7 +77,9 @@ def saving_terms(values: Inputs, run: RunInputs, supply: dict[str, Array]) -> di
 def failure_terms(values: Inputs, run: RunInputs) -> dict[str, Array]:
     """Rates of interruptions: of the job, and of those that a copy close by survives."""
     fails, saves, cluster = run.reliability, run.checkpoint, values.cluster
-    rate = reliability.job_rate(cluster.accelerators, 1.0 / fails.accelerator_mtbf, fails.exponent, fails.linear_up_to)
+    rate = reliability.job_rate(
+        cluster.accelerators, reliability.rate(fails.accelerator_mtbf), fails.exponent, fails.linear_up_to
+    )
     together = checkpoint.peer_loss_share(run.storage.nodes, saves.joint_loss)
     survived = compose.chosen(saves.in_memory, 1.0 - together, 1.0 - fails.node_share)
     near = compose.chosen(saves.near, survived, 0.0)

@@ -107,14 +107,15 @@ def _without_spares(run: RunInputs, found: dict[str, Array], far: Level, interru
     """Time that a run waits for nodes, or goes on with fewer of them if it is elastic."""
     fails, nodes = run.reliability, run.storage.nodes
     rate = compose.product(found["reliability.rate"], fails.node_share)
-    lost = compose.product(interruptions, fails.node_share, fails.limited)
+    lost = compose.product(interruptions, fails.node_share)
     wait = reliability.spare_wait(fails.spares, rate, fails.repair)
     alone = reliability.blocking(fails.spares, compose.product(rate, fails.repair))
     speed = elastic.replicas_left(nodes, 1.0, compose.chosen(fails.replica_nodes > nodes, nodes, fails.replica_nodes))
     shrinks = compose.product(fails.elastic, fails.minimum < nodes, speed > 0)
     again = compose.product(alone, elastic.spare_loss(far.restart, far.interval))
     smaller = compose.summed(again, compose.product(wait, 1.0 - speed))
-    time: Array = compose.product(lost, compose.chosen(shrinks, smaller, wait))
+    each = compose.chosen(fails.limited, compose.chosen(shrinks, smaller, wait), 0.0)
+    time: Array = compose.chosen(each, compose.product(lost, compose.chosen(each, each, 1.0)), 0.0)
     return time
 
 

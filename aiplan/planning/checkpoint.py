@@ -15,7 +15,7 @@ from aiplan.core import save_intervals
 from aiplan.declare import Diagnostics
 from aiplan.planning.estimate import Estimate, estimate
 from aiplan.planning.variants import load_source
-from aiplan.scenario.resolve_run import FLEET_RATES, fleet_mtbf
+from aiplan.scenario.resolve_run import FLEET_RATES, NEAR_MODES, fleet_mtbf
 from aiplan.scenario.run_records import MODES
 from aiplan.scenario.values import derived
 
@@ -207,7 +207,8 @@ def _modes(source: Source, catalog: Catalog, settings: tuple[Setting, ...]) -> t
     """Return the estimate with every way to save."""
     found = []
     for mode in MODES:
-        loaded = load_source(source, catalog, (*settings, ("checkpoint.mode", mode, "--set")))
+        one_level = () if mode in NEAR_MODES else (("checkpoint.storage_interval", "null", "--set"),)
+        loaded = load_source(source, catalog, (*settings, ("checkpoint.mode", mode, "--set"), *one_level))
         if loaded.scenario is None:
             reason = next(item.problem for item in loaded.diagnostics.items if item.level == "error")
             found.append(Mode(mode, None, reason))

@@ -233,8 +233,13 @@ class Estimate:
 
     @property
     def accelerator_time(self) -> float:
-        """Time to train times accelerators."""
-        return self.terms["run.time_to_train"] * self.scenario.accelerators
+        """Time of the training times accelerators."""
+        return self.whole_time * self.scenario.accelerators
+
+    @property
+    def whole_time(self) -> float:
+        """Wall clock of the training, or the time of all steps where nothing is said of the run as a whole."""
+        return self.terms["wallclock" if self.scenario.run else "run.time_to_train"]
 
     @property
     def tokens_per_s(self) -> float:
@@ -262,9 +267,15 @@ class Estimate:
             found = evidence.published_interval(evidence.like(self.scenario), without)
         return _around(self.terms[name], found)
 
-    def wallclock_interval(self) -> Interval | None:
-        """Return the 90 % interval of the wall clock: the error of the step, and the chance of interruptions."""
-        whole, found = self.terms["wallclock"], self.interval("step")
+    def wallclock_interval(self, without: frozenset[str] = frozenset()) -> Interval | None:
+        """Return the 90 % interval of the wall clock: the error of the step, and the chance of interruptions.
+
+        Parameters
+        ----------
+        without : frozenset of str
+            Sources whose runs are no evidence.
+        """
+        whole, found = self.terms["wallclock"], self.interval("step", without)
         if found is None or not math.isfinite(whole):
             return None
         step = self.terms["step"]
@@ -282,7 +293,7 @@ class Estimate:
         if measured is None:
             return []
         pairs = (
-            ("time_to_train", "s", measured.time_to_train, self.terms["run.time_to_train"]),
+            ("time_to_train", "s", measured.time_to_train, self.whole_time),
             ("accelerator_time", "s", measured.accelerator_time, self.accelerator_time),
             ("step_time", "s", measured.step_time, self.terms["step"]),
             ("tokens_per_s_per_gpu", "1", measured.tokens_per_s_per_gpu, self.terms["run.tokens_per_s_per_gpu"]),

@@ -67,5 +67,8 @@ def _faults(answer: Estimate, path: str, interval: float, saves: Checkpoint) -> 
 
 def _mark(scenario: Scenario, path: str) -> Mark | None:
     value = scenario.run.get(path)
-    file, _, line = ("" if value is None else value.origin.where).rpartition(":")
+    where = "" if value is None else value.origin.where
+    if where.startswith("--"):
+        return Mark(where, 1, 1, 2)
+    file, _, line = where.rpartition(":")
     return Mark(file, int(line), 1, 2) if line.isdigit() else None

@@ -23,7 +23,7 @@ def plot(answer: CheckpointAnswer, look: Look) -> str:
     """Return the plot: losses on a logarithmic scale over intervals on one."""
     width = min(look.width or USUAL_WIDTH, WIDEST) - MARGIN - 2
     points = [one for one in answer.curve if one.durable and math.isfinite(one.loss) and one.loss > 0]
-    if len(points) < 2:
+    if len(points) < 2 or not answer.estimate["reliability.rate"]:
         return ""
     top = max(one.loss for one in points)
     bottom = min(one.loss for one in points) / 2

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 INTERVALS = ("interval", "", "saves", "work lost", "restarts", "goodput", "")
 MODES = ("mode", "stall", "durable after", "interval", "host memory", "goodput", "")
 FLEETS = ("rate of", "interrupted every", "interval", "interruptions", "goodput")
-IMPOSSIBLE = "a save is not done before the next"
+IMPOSSIBLE = "too short: a save takes longer"
 WRITERS = {"sharded": "all ranks", "model-parallel": "one replica of the model", "rank-0": "one process"}
 
 
@@ -44,8 +44,8 @@ def facts(answer: CheckpointAnswer) -> list[Fact]:
         Fact("load", duration(one["checkpoint.load"]), f"of {duration(one['reliability.restart'])} for a restart"),
         Fact("interrupted", f"every {duration(mtbf)}" if math.isfinite(mtbf) else "never", _near(answer)),
         Fact("interval", duration(used.interval), _stored(answer)),
-        Fact("loss", percent(used.loss), f"saves {percent(used.saves)}, work done again {percent(used.lost)}"),
-        Fact("goodput", percent(used.goodput), "with restarts, waiting for data, evaluation and the first start"),
+        Fact("loss", share(used.loss), f"saves {share(used.saves)}, work done again {share(used.lost)}"),
+        Fact("goodput", share(used.goodput), "with restarts, waiting for data, evaluation and the first start"),
         _needed(answer),
     ]
     return [line for line in lines if line.value]
@@ -73,7 +73,9 @@ def _stored(answer: CheckpointAnswer) -> str:
 
 
 def _needed(answer: CheckpointAnswer) -> Fact:
-    label = f"for {percent(answer.target)}"
+    if not answer.estimate["reliability.rate"]:
+        return Fact("", "")
+    label = f"for {100 * answer.target:g} %"
     if math.isfinite(answer.needed):
         there = (
             quantity(answer.estimate["storage.write"], "B/s")
@@ -91,10 +93,15 @@ def intervals(answer: CheckpointAnswer) -> list[tuple[str, ...]]:
 
 
 def _interval(one: Interval) -> tuple[str, ...]:
-    shares = map(percent, (one.saves, one.lost, one.restarts, one.goodput))
+    shares = map(share, (one.saves, one.lost, one.restarts, one.goodput))
     if not one.durable:
         return (duration(one.interval), one.name, "", "", "", "", IMPOSSIBLE)
     return (duration(one.interval), one.name, *shares, "")
+
+
+def share(part: float) -> str:
+    """Return a share of the time, most of which are small here."""
+    return f"{100 * part:.2f} %" if math.isfinite(part) else "unknown"
 
 
 def modes(answer: CheckpointAnswer) -> list[tuple[str, ...]]:
@@ -113,7 +120,7 @@ def modes(answer: CheckpointAnswer) -> list[tuple[str, ...]]:
                 duration(drain) if drain else "at once",
                 duration(one["checkpoint.interval"]),
                 quantity(one["checkpoint.host_memory"], "B") if one["checkpoint.host_memory"] else "none",
-                percent(one["run.goodput"]),
+                share(one["run.goodput"]),
                 "",
             )
         )
@@ -128,7 +135,7 @@ def fleets(answer: CheckpointAnswer) -> list[tuple[str, ...]]:
             duration(fleet.estimate["reliability.mtbf"]),
             duration(fleet.estimate["checkpoint.interval"]),
             number(fleet.estimate["reliability.interruptions"], "1"),
-            percent(fleet.estimate["run.goodput"]),
+            share(fleet.estimate["run.goodput"]),
         )
         for fleet in answer.fleets
     ]

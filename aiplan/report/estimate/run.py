@@ -104,7 +104,7 @@ def _totals(estimate: Estimate) -> list[Fact]:
     parts = [
         f"{label} {quantity(estimate[name], 'USD')}"
         for name, label in (("total.cost.spares", "spare nodes"), ("total.cost.storage", "storage"))
-        if estimate[name]
+        if estimate[name] > 0
     ]
     each = estimate["total.cost_per_trillion_tokens"]
     per = "" if math.isnan(each) else f"{quantity(each, 'USD')} per trillion tokens"

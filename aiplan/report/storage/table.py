@@ -32,7 +32,7 @@ def _blocks(answer: StorageAnswer, look: Look) -> Iterator[RenderableType]:
     yield ""
     yield grid.columns(wording.STAGES, wording.stages(answer), right=(1, 2), fold=(0,))
     yield ""
-    yield grid.columns(wording.NEEDS, wording.needs(answer), right=(1, 2, 3, 4), fold=(6,))
+    yield grid.columns(wording.NEEDS, wording.needs(answer), right=(1, 2, 3, 4), fold=() if look.narrow else (6,))
     yield ""
     yield grid.columns(wording.LEVELS, wording.levels(answer), right=(1, 2), fold=(0,))
     yield Text(wording.NOTE, DIM)

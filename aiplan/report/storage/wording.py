@@ -105,7 +105,7 @@ def verdict(answer: StorageAnswer) -> Fact:
     if answer.met:
         return Fact("Verdict", "storage holds nothing up", "", GOOD)
     told = [
-        f"{need.name} asks {quantity(need.demand, 'B/s')}, {NAMES[stage.name]} allow {quantity(need.supply, 'B/s')}"
+        f"{need.name} asks {quantity(need.demand, 'B/s')}, gets {quantity(need.supply, 'B/s')} by {NAMES[stage.name]}"
         for need, stage in answer.holds_up
     ]
     return Fact("Verdict", f"storage is the bottleneck: {'; '.join(told)}", "", BAD)
