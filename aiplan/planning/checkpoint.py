@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.core import save_intervals
+from aiplan.core import elastic, reliability, save_intervals
 from aiplan.declare import Diagnostics
 from aiplan.planning.estimate import Estimate, estimate
 from aiplan.planning.variants import load_source
@@ -32,6 +32,8 @@ CURVE_SPAN = 32.0
 TARGET = 0.01
 SLOWEST, FASTEST = 1e6, 1e15
 STEPS = 61
+AT_HAND = 0.99
+"""Probability with which spares suffice at a moment."""
 SOME_TOKENS = 1e12
 """Length of a run whose tokens are not given: shares of its wall clock hardly depend on it."""
 RULES = (
@@ -75,6 +77,16 @@ class Fleet(NamedTuple):
     estimate: Estimate
 
 
+class LostNode(NamedTuple):
+    """What a lost node costs a job, in time of the whole job: with a spare, shrinking, waiting for repair."""
+
+    spare: float
+    shrink: float | None
+    wait: float
+    break_even: float | None
+    spares: float
+
+
 @dataclass(frozen=True, slots=True)
 class CheckpointAnswer:
     """Checkpoints of one scenario."""
@@ -85,6 +97,7 @@ class CheckpointAnswer:
     curve: tuple[Interval, ...]
     modes: tuple[Mode, ...]
     fleets: tuple[Fleet, ...]
+    lost_node: LostNode | None
     target: float
     needed: float
 
@@ -149,8 +162,26 @@ def checkpoint_answer(
         _intervals(sized, around),
         _modes(source, catalog, settings),
         _fleets(sized),
+        _lost_node(used),
         target,
         _needed(sized, target),
+    )
+
+
+def _lost_node(used: Estimate) -> LostNode | None:
+    """Return what a lost node costs, and the spares with which a node is at hand nearly always; None if none fails."""
+    rate, nodes = used["reliability.rate"] * used.given("reliability.node_share"), used.given("storage.nodes")
+    if not rate:
+        return None
+    restart, interval = used["reliability.restart"], used["checkpoint.storage_interval"]
+    repair, replica = used.given("reliability.repair"), used.given("reliability.replica_nodes")
+    speed = float(elastic.replicas_left(nodes, 1.0, min(replica, nodes)))
+    return LostNode(
+        float(elastic.spare_loss(restart, interval)),
+        float(elastic.shrinking_loss(repair, restart, interval, speed)) if speed else None,
+        float(elastic.waiting_loss(repair, restart, interval)),
+        float(elastic.break_even_repair(restart, interval, speed)) if speed else None,
+        float(reliability.spares_needed(nodes, reliability.availability(nodes / rate, repair), AT_HAND)),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
 from aiplan.declare import Diagnostics, Mapping, Origins, build, set_value
-from aiplan.scenario import cautions, communication, environment, legality, resolve_run, resolve_storage
+from aiplan.scenario import cautions, communication, environment, legality, money, resolve_run, resolve_storage
 from aiplan.scenario.files import (
     LIBRARY,
     Place,
@@ -147,6 +147,7 @@ def _checked(parts: Parts, asked: Asked, diagnostics: Diagnostics) -> Scenario |
         zero = values["plan.zero"].number
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
     legality.report(environment.check(file.environment), tree, diagnostics)
+    legality.report(money.check(parts), tree, diagnostics)
     split = legality.stage_layers(parts.model, file.plan)
     run = _run(parts, asked, values, diagnostics)
     if values is None or split is None or diagnostics.has_errors:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiplan.core.choices import ALL_REDUCES, AUTO
 from aiplan.declare import Declared, choice, either, flag, integer, listing, mapping, number, quantity, record, text
 from aiplan.scenario.model import Model
-from aiplan.scenario.run_records import NONE, Checkpoint, Reliability, StorageUse
+from aiplan.scenario.run_records import NONE, Checkpoint, Ownership, Reliability, StorageUse
 from aiplan.scenario.software import DISPATCHES, GRAPHS
 
 SCHEMA_VERSION = 1
@@ -76,6 +76,10 @@ class Cluster(Declared):
     network: NetworkUse = record(NetworkUse, doc="Fabric between the nodes", default="empty")
     region: str | None = text(doc="Id of a region: electricity, carbon", default=None)
     price: float | None = quantity("money rate", doc="Price per accelerator-hour", default=None, above=0)
+    discount: float = quantity(
+        "fraction", doc="Off the price: reserved or negotiated", default=0.0, default_text="0 %", minimum=0, maximum=1
+    )
+    owned: Ownership | None = record(Ownership, doc="Bought instead of rented", default=None)
     power: float | None = quantity("power", doc="All-in draw per accelerator", default=None, above=0)
     pue: float | None = number(doc="Facility power over IT power", default=None, minimum=1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.scenario import money
 from aiplan.scenario.communication import communication_values
 from aiplan.scenario.files import locate
 from aiplan.scenario.resolve_fabric import fabric_values
@@ -388,12 +389,13 @@ def _network_latency(network: Network, origins: Origins) -> Value:
 def _money(parts: Parts) -> dict[str, Value]:
     region, origins = parts.region, parts.region_origins
     power, contains_cooling = _power(parts)
+    pue = _pue(parts, contains_cooling=contains_cooling)
     return {
         "power": power,
-        "pue": _pue(parts, contains_cooling=contains_cooling),
+        "pue": pue,
         "carbon_intensity": from_file(region.carbon, origins, "carbon"),
         "electricity_price": from_file(region.electricity, origins, "electricity"),
-        "price": _price(parts),
+        "price": money.price(parts, _price(parts), power.number, pue.number),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from aiplan.declare import Declared, choice, either, flag, integer, number, quantity, record, text
 
 NONE = "none"
+YEAR = 365.25 * 86400.0
 POLICIES = ("keep", "lru", "page-cache")
 PACKINGS = ("packed", "file-per-record")
 MODES = ("sync", "async", "in-memory", "tiered")
@@ -15,6 +16,29 @@ RULES = ("auto", "young", "daly")
 RESTORES = ("broadcast", "all-read")
 FLEETS = ("best", "llama-3", "rsc-1", "rsc-2", "new-cluster", "tpu-v4")
 """Fleets whose interruptions were published; `best` is the lowest rate among GPUs."""
+
+
+class Ownership(Declared):
+    """What one's own machines cost, in place of a rental price."""
+
+    purchase: float | None = quantity(
+        "money",
+        doc="Price of an accelerator with its share of node, network, storage and building",
+        default=None,
+        above=0,
+    )
+    lifetime: float = quantity(
+        "time", doc="Time it is written off over", default=4 * YEAR, default_text="4 years", above=0
+    )
+    residual: float = quantity(
+        "fraction", doc="Share of the price left at the end", default=0.0, default_text="0 %", minimum=0, maximum=1
+    )
+    upkeep: float = quantity(
+        "fraction", doc="Share of the price that upkeep takes a year", default=0.05, default_text="5 %", minimum=0
+    )
+    used: float = quantity(
+        "fraction", doc="Share of the time it is used", default=0.8, default_text="80 %", above=0, maximum=1
+    )
 
 
 class CacheUse(Declared):

@@ -468,6 +468,36 @@ def test_glm_130b(ask):
     assert answer["run.goodput"] > 0.85
 
 
+# ------------------------------------------------------------------ money
+
+
+def test_owned_machines(of):
+    """35,000 dollars over 4 years at 80 %, 5 % upkeep a year, 1.73 kW all in at 10 cents."""
+    cluster = PLAIN["cluster"] | {"region": "us"}
+    answer = of(cluster=cluster | {"owned": {"purchase": "35000 USD"}})
+    year = 365.25 * 24
+    electricity = answer.given("cluster.electricity_price") * 3.6e6
+    expected = (35000 / (4 * year) + 0.05 * 35000 / year) / 0.8 + 1.73 * electricity
+    assert answer.given("cluster.price") * 3600 == pytest.approx(expected)
+    longer = of(cluster=cluster | {"owned": {"purchase": "35000 USD", "lifetime": "6 years"}})
+    assert longer.given("cluster.price") < answer.given("cluster.price")
+    listed = of(cluster=cluster | {"owned": {}})
+    assert 1.0 < listed.given("cluster.price") * 3600 < 4.0  # from the price of the node in the catalog
+    assert "cluster.price" in {item.name for item in listed.assumptions()}
+
+
+def test_a_discount_is_off_the_price(of):
+    full, less = of(), of(cluster=PLAIN["cluster"] | {"discount": "40 %"})
+    assert less["run.cost"] == pytest.approx(0.6 * full["run.cost"])
+    assert "40 % off" in less.scenario.values["cluster.price"].origin.detail
+
+
+def test_what_cannot_be_known_of_owned_machines_is_unknown(of):
+    answer = of(cluster={"node": "dgx-h100", "nodes": 32, "owned": {"purchase": "35000 USD"}})  # no region, no price
+    assert math.isnan(answer.given("cluster.price"))
+    assert math.isnan(answer["run.cost"])
+
+
 # ------------------------------------------------------------------ what is refused
 
 REFUSED = {
@@ -496,6 +526,8 @@ REFUSED = {
     "two rates": ({"reliability": {"mtbf": "3 h", "mtbf_per_node": "1 day"}}, "AIP107", "twice"),
     "spares": ({"reliability": {"spares": 33}}, "AIP107", "33 spare nodes for 32"),
     "elastic": ({"reliability": {"elastic": {"minimum": 64}}}, "AIP107", "cannot need 64"),
+    "owned and rented": ({"cluster": PLAIN["cluster"] | {"owned": {}, "price": "2 USD/h"}}, "AIP107", "has a price"),
+    "owned and discount": ({"cluster": PLAIN["cluster"] | {"owned": {}, "discount": 0.2}}, "AIP107", "nothing is off"),
     "mode": ({"checkpoint": {"mode": "asynchron"}}, "AIP108", "async"),
     "unknown key": ({"reliability": {"mtbf_node": "1 h"}}, "AIP104", "mtbf_per_node"),
 }
@@ -556,6 +588,17 @@ def test_checkpoint_answer(ask, tmp_path):
     assert ratios == sorted(ratios, reverse=True)
     assert answer.fits
     assert answer.met
+    lost = answer.lost_node
+    assert lost.spare < lost.shrink < lost.wait
+    assert lost.spares == 14  # 32 + 14 nodes, each away for a sixth of the time
+
+
+def test_nobody_waits_for_nodes_that_do_not_fail(ask):
+    tree = RUN | {"reliability": "none"}
+    scenario, _ = ask.resolved(tree)
+    answer = checkpoint_answer(scenario, Source("-", piped=_text(tree)), Catalog())
+    assert answer.lost_node is None
+    assert answer.rules == ()
 
 
 def test_the_bandwidth_needed_is_enough_and_no_more(ask):

@@ -11,9 +11,10 @@ from aiplan.report.estimate.document import assumptions, inputs, warnings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aiplan.planning.checkpoint import CheckpointAnswer, Interval
+    from aiplan.planning.checkpoint import CheckpointAnswer, Interval, LostNode
     from aiplan.report.records import Cell
 
+LOST_NODE = ("with_spare_s", "shrinking_s", "waiting_s", "break_even_repair_s", "spares_for_99_percent")
 HEADER = ("name", "interval_s", "saves_share", "lost_share", "restarts_share", "goodput", "possible")
 
 
@@ -27,6 +28,7 @@ def document(answer: CheckpointAnswer) -> str:
         "target_share": answer.target,
         "target_met": answer.met,
         "write_bytes_per_s_for_target": answer.needed,
+        "lost_node": None if answer.lost_node is None else _lost_node(answer.lost_node),
         "intervals": [_interval(item) for item in answer.intervals],
         "rules": [_interval(item) for item in answer.rules],
         "curve": [_interval(item) for item in answer.curve],
@@ -50,6 +52,10 @@ def _interval(item: Interval) -> dict[str, Any]:
     return dict(zip(HEADER, (item.name, *item[1:]), strict=True))
 
 
+def _lost_node(lost: LostNode) -> dict[str, Any]:
+    return dict(zip(LOST_NODE, lost, strict=True))
+
+
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of the result."""
     from aiplan.report.schemas import TEXT, UNKNOWN, closed
@@ -61,6 +67,8 @@ def schema() -> dict[str, Any]:
     numbers = ("host_memory_bytes_per_node", "loss_share", "target_share", "write_bytes_per_s_for_target")
     lists = {"intervals": interval, "rules": interval, "curve": interval, "modes": mode}
     lists["fleets"] = closed({"fleet": TEXT} | scalars)
+    lost = closed(dict.fromkeys(LOST_NODE, UNKNOWN))
     arrays = {name: {"type": "array", "items": items} for name, items in lists.items()}
-    truths = {"host_memory_fits": truth, "target_met": truth}
+    truths: dict[str, Any] = {"host_memory_fits": truth, "target_met": truth}
+    truths["lost_node"] = {"oneOf": [{"type": "null"}, lost]}
     return closed(scalars | dict.fromkeys(numbers, UNKNOWN) | truths | arrays)

@@ -47,8 +47,9 @@ def facts(answer: CheckpointAnswer) -> list[Fact]:
         Fact("loss", share(used.loss), f"saves {share(used.saves)}, work done again {share(used.lost)}"),
         Fact("goodput", share(used.goodput), "with restarts, waiting for data, evaluation and the first start"),
         _needed(answer),
+        *_lost_node(answer),
     ]
-    return [line for line in lines if line.value]
+    return [line for line in lines if line.value or line.note]
 
 
 def _memory(answer: CheckpointAnswer) -> Fact:
@@ -84,6 +85,20 @@ def _needed(answer: CheckpointAnswer) -> Fact:
         )
         return Fact(label, quantity(answer.needed, "B/s"), f"to storage would keep the loss below; there is {there}")
     return Fact(label, "no storage is fast enough", "the stall, or restarts, take more already")
+
+
+def _lost_node(answer: CheckpointAnswer) -> list[Fact]:
+    lost = answer.lost_node
+    if lost is None:
+        return []
+    costs = [f"with a spare {duration(lost.spare)}", f"waiting for its repair {duration(lost.wait)}"]
+    if lost.shrink is not None and lost.break_even is not None:
+        pays = f"which pays if repair takes over {duration(lost.break_even)}"
+        costs.insert(1, f"shrinking and growing again {duration(lost.shrink)}, {pays}")
+    return [
+        Fact("a lost node", "", f"{'; '.join(costs)}; in time of the whole job"),
+        Fact("spare nodes", f"{lost.spares:.0f}", "suffice at a moment with 99 %"),
+    ]
 
 
 def intervals(answer: CheckpointAnswer) -> list[tuple[str, ...]]:
