@@ -375,8 +375,8 @@ class Storage(Entry):
     requests_per_prefix: RequestRate | None = record(RequestRate, doc="Requests per key prefix", default=None)
     per_connection: float | None = quantity("data rate", doc="Most over one connection", default=None, above=0)
     servers: int | None = integer(doc="Storage servers", default=None, minimum=1)
-    replicas: int = integer(
-        doc="Copies that each byte is written in, if the write rate is before them", default=1, minimum=1
+    replicas: int | None = integer(
+        doc="Copies that each byte is written in, if the write rate is before them", default=None, minimum=1
     )
     core: float | None = quantity("data rate", doc="Most that its own network carries one way", default=None, above=0)
     file_rate: float | None = quantity("rate", doc="Files made per second", default=None, above=0)

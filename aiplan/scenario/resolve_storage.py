@@ -217,7 +217,7 @@ def _system(own: _Own, entry: Storage | None, origins: Origins, way: str) -> Val
     if entry.scope != PER_SERVER:
         return from_file(rate, origins, way)
     servers = use.servers or entry.servers or 1
-    copies = (use.replicas or entry.replicas) if way == "write" else 1
+    copies = (use.replicas or entry.replicas or 1) if way == "write" else 1
     return Value(servers * rate / copies, from_file(0, origins, way).origin)
 
 
