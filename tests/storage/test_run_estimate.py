@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from aiplan.planning.checkpoint import checkpoint_answer
 from aiplan.planning.estimate import columns, estimate, run_columns
 from aiplan.planning.explain import explain
 from aiplan.planning.run_checks import impossible
+from aiplan.planning.run_names import RUN_RESULTS
 from aiplan.planning.storage import storage_answer
 from aiplan.planning.variants import Source
 from aiplan.scenario.resolve_run import FLEET_RATES
@@ -620,6 +622,13 @@ def test_no_storage_is_fast_enough(ask):
 
 def _text(tree):
     return json.dumps(tree).encode()
+
+
+def test_every_name_stands_in_the_pages():
+    pages = Path(__file__).resolve().parents[2] / "docs"
+    words = "".join((pages / name).read_text(encoding="utf-8") for name in ("nomenclature.md", "scenario.md"))
+    names = (*RUN_TREE, *RUN_RESULTS, *RUN_NAMES)
+    assert [name for name in names if f"`{name}`" not in words] == []
 
 
 def test_supply_names_every_stage(of):
