@@ -190,8 +190,8 @@ def _run(parts: Parts, asked: Asked, values: dict[str, Value] | None, diagnostic
         return {}
     host = parts.accelerator.host_link
     link = asked.catalog.link(host.link, diagnostics) if host else None
-    weight, optimizer = values["workload.weight_bytes"], values["workload.optimizer_bytes"]
-    return resolve_run.run_values(parts, found, link, weight, optimizer)
+    names = ("workload.weight_bytes", "workload.optimizer_bytes", "plan.zero")
+    return resolve_run.run_values(parts, found, link, resolve_run.States(*(values[name] for name in names)))
 
 
 def stages_of(model: Model, split: tuple[int, ...]) -> dict[str, list[float]]:

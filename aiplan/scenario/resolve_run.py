@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.scenario import resolve_storage
 from aiplan.scenario.cautions import Caution
@@ -146,9 +146,15 @@ def cautions(file: ScenarioFile, accelerators: int) -> Iterator[Caution]:
         )
 
 
-def run_values(
-    parts: Parts, found: Found, host_link: tuple[Link, Origins] | None, weight: Value, optimizer: Value
-) -> dict[str, Value]:
+class States(NamedTuple):
+    """What a plan says of the states that are saved: bytes per parameter, and whether ranks hold parts of them."""
+
+    weight: Value
+    optimizer: Value
+    zero: Value
+
+
+def run_values(parts: Parts, found: Found, host_link: tuple[Link, Origins] | None, states: States) -> dict[str, Value]:
     """Return all numbers of a run by dotted name; none if the scenario asks for steps only."""
     if not given_blocks(parts.file):
         return {}
@@ -160,14 +166,14 @@ def run_values(
     )
     groups = {
         "storage": stored,
-        "checkpoint": _checkpoint(parts, stored["network"], host_link, weight, optimizer),
+        "checkpoint": _checkpoint(parts, stored["network"], host_link, states),
         "reliability": _reliability(parts, fails if isinstance(fails, Reliability) else None, total),
     }
     return {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
 
 
 def _checkpoint(
-    parts: Parts, network: Value, host_link: tuple[Link, Origins] | None, weight: Value, optimizer: Value
+    parts: Parts, network: Value, host_link: tuple[Link, Origins] | None, states: States
 ) -> dict[str, Value]:
     saves = checkpoint_of(parts.file)
     made = derived(float(saves is not None), "checkpoint given" if saves else "no checkpoints")
@@ -181,7 +187,8 @@ def _checkpoint(
     plan = parts.file.plan
     replica = plan.tensor * plan.pipeline * plan.context
     total = parts.file.cluster.accelerators or parts.file.cluster.nodes * parts.node.accelerators
-    writers = {"sharded": total, "model-parallel": replica, "rank-0": 1}[saves.writers]
+    who = saves.writers or ("sharded" if states.zero.number else "model-parallel")
+    writers = {"sharded": total, "model-parallel": replica, "rank-0": 1}[who]
     far_only = derived(math.inf, "no copy close by")
     write, read = _near_rates(parts, saves, network) if near else (far_only, far_only)
     rule = "given" if isinstance(saves.interval, float) else saves.interval
@@ -190,12 +197,12 @@ def _checkpoint(
         "asynchronous": own("mode", float(saves.mode != "sync")),
         "near": own("mode", float(near)),
         "in_memory": own("mode", float(saves.mode == "in-memory")),
-        "weight_bytes": _saved(saves, own, weight, "weights"),
-        "state_bytes": _saved(saves, own, optimizer, "optimizer"),
+        "weight_bytes": _saved(saves, own, states.weight, "weights"),
+        "state_bytes": _saved(saves, own, states.optimizer, "optimizer"),
         "ratio": own("ratio", 1.0 if saves.ratio is None else saves.ratio),
-        "writers": own("writers", float(writers)),
-        "writing_nodes": own("writers", float(math.ceil(writers / parts.node.accelerators))),
-        "files": own("writers", float(writers)),
+        "writers": _writing(own, saves, float(writers)),
+        "writing_nodes": _writing(own, saves, float(math.ceil(writers / parts.node.accelerators))),
+        "files": _writing(own, saves, float(writers)),
         "writer_rate": own("writer_rate"),
         "host_rate": _host_rate(parts, saves, host_link),
         "planning": own("planning"),
@@ -210,6 +217,12 @@ def _checkpoint(
         "broadcasts": own("restore", float(saves.restore == "broadcast" and total > replica)),
         "copies": own("mode", {"sync": 0.0, "async": 1.0, "tiered": 0.0, "in-memory": 2.0}[saves.mode]),
     }
+
+
+def _writing(own: Own, saves: Checkpoint, number: float) -> Value:
+    if saves.writers is not None:
+        return own("writers", number)
+    return derived(number, "all ranks if ZeRO shards the optimizer, else one replica of the model")
 
 
 def _saved(saves: Checkpoint, own: Own, each: Value, part: str) -> Value:

@@ -134,8 +134,10 @@ class Checkpoint(Declared):
     ratio: float | None = quantity(
         "fraction", doc="Bytes written over bytes held, of a form that is not whole", default=None, above=0, maximum=1
     )
-    writers: str = choice(
-        WRITERS, doc="All ranks, one replica of the model, or one process that gathers everything", default="sharded"
+    writers: str | None = choice(
+        WRITERS,
+        doc="All ranks (the rule if ZeRO shards the optimizer), one replica of the model (else), or one process",
+        default=None,
     )
     writer_rate: float = quantity(
         "data rate",

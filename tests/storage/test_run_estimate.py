@@ -322,6 +322,13 @@ def test_one_writer_is_limited_by_its_node(of):
     assert alone["checkpoint.write"] > 20 * all_ranks["checkpoint.write"]
 
 
+def test_who_writes_follows_from_zero(of):
+    assert of(checkpoint={}).given("checkpoint.writers") == 256
+    whole = PLAIN["plan"] | {"zero": 0}
+    assert of(plan=whole, checkpoint={}).given("checkpoint.writers") == 32
+    assert of(plan=whole, checkpoint={"writers": "sharded"}).given("checkpoint.writers") == 256
+
+
 def test_a_long_drain_makes_the_interval_longer(of):
     slow = of(storage={"read": "1 GB/s", "write": "200 MB/s"}, checkpoint={}, reliability={"fleet": "new-cluster"})
     assert slow["checkpoint.interval"] == pytest.approx(slow["checkpoint.drain"] - slow["checkpoint.stall"])

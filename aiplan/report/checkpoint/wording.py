@@ -18,7 +18,6 @@ INTERVALS = ("interval", "", "saves", "work lost", "restarts", "goodput", "")
 MODES = ("mode", "stall", "durable after", "interval", "host memory", "goodput", "")
 FLEETS = ("rate of", "interrupted every", "interval", "interruptions", "goodput")
 IMPOSSIBLE = "too short: a save takes longer"
-WRITERS = {"sharded": "all ranks", "model-parallel": "one replica of the model", "rank-0": "one process"}
 
 
 def title(answer: CheckpointAnswer) -> str:
@@ -32,13 +31,13 @@ def facts(answer: CheckpointAnswer) -> list[Fact]:
     one, used = answer.estimate, answer.used
     saves = one.scenario.file.checkpoint
     per = one.given("checkpoint.weight_bytes") + one.given("checkpoint.state_bytes")
-    writers = WRITERS[getattr(saves, "writers", "sharded")]
+    writers = f"{one.given('checkpoint.writers'):,.0f} writers"
     mode = getattr(saves, "mode", "async")
     drain = one["checkpoint.drain"]
     durable = f"durable {duration(drain)} later" if drain else "durable at once"
     mtbf = one["reliability.mtbf"]
     lines = [
-        Fact("checkpoint", quantity(one["checkpoint.bytes"], "B si"), f"{per:g} bytes a parameter, by {writers}"),
+        Fact("checkpoint", quantity(one["checkpoint.bytes"], "B si"), f"{per:g} bytes a parameter, {writers}"),
         Fact("stall", duration(one["checkpoint.stall"]), f"{mode}; {durable}"),
         _memory(answer),
         Fact("load", duration(one["checkpoint.load"]), f"of {duration(one['reliability.restart'])} for a restart"),

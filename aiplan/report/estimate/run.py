@@ -78,7 +78,10 @@ def records(estimate: Estimate) -> Iterator[tuple[Cell, ...]]:
 def facts(estimate: Estimate) -> list[Fact]:
     """Return the lines of the headline."""
     likely = estimate.wallclock_interval()
-    between = "" if likely is None else f"90 %: {span(likely.low, likely.high, 's')}"
+    ends = (estimate["run.wallclock_low"], estimate["run.wallclock_high"])
+    between = (
+        f"90 %: {span(likely.low, likely.high, 's')}" if likely else f"chance of interruptions: {span(*ends, 's')}"
+    )
     spread = f"one in {duration(estimate['reliability.mtbf'])}" if estimate["reliability.rate"] else "none"
     lines = [
         Fact("wall clock", duration(estimate["wallclock"]), between),
