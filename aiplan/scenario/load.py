@@ -125,21 +125,13 @@ def resolve_tree(
     parts = _parts(file, tree, origins, place, catalog, diagnostics)
     if parts is None or diagnostics.has_errors:
         return None
-    asked = Asked(tree, place, catalog, tuple(f"{path}={value}" for path, value, _ in settings))
-    return _checked(parts, asked, diagnostics)
+    return _checked(parts, tree, place, diagnostics, tuple(f"{path}={value}" for path, value, _ in settings))
 
 
-class Asked(NamedTuple):
-    """What was read, where from, where ids are looked up, and what was changed from the command line."""
-
-    tree: Node
-    place: Place
-    catalog: Catalog
-    settings: tuple[str, ...]
-
-
-def _checked(parts: Parts, asked: Asked, diagnostics: Diagnostics) -> Scenario | None:
-    file, tree = parts.file, asked.tree
+def _checked(
+    parts: Parts, tree: Node, place: Place, diagnostics: Diagnostics, settings: tuple[str, ...]
+) -> Scenario | None:
+    file = parts.file
     values = resolve(parts, tree, diagnostics)
     accelerators = file.cluster.accelerators or file.cluster.nodes * parts.node.accelerators
     legality.report(legality.check_plan(parts.model, file.workload, file.plan, accelerators), tree, diagnostics)
@@ -148,8 +140,8 @@ def _checked(parts: Parts, asked: Asked, diagnostics: Diagnostics) -> Scenario |
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
     legality.report(environment.check(file.environment), tree, diagnostics)
     legality.report(money.check(parts), tree, diagnostics)
+    legality.report(resolve_run.check(parts), tree, diagnostics)
     split = legality.stage_layers(parts.model, file.plan)
-    run = _run(parts, asked, values, diagnostics)
     if values is None or split is None or diagnostics.has_errors:
         return None
     system = environment.system(parts)
@@ -160,8 +152,8 @@ def _checked(parts: Parts, asked: Asked, diagnostics: Diagnostics) -> Scenario |
     )
     cautions.report(told, tree, diagnostics)
     return Scenario(
-        name=file.name or asked.place.path.stem,
-        source=asked.place.name,
+        name=file.name or place.path.stem,
+        source=place.name,
         file=file,
         model=parts.model,
         node=parts.node,
@@ -172,26 +164,9 @@ def _checked(parts: Parts, asked: Asked, diagnostics: Diagnostics) -> Scenario |
         data=int(values["plan.data"].number),
         cautions=told,
         system=system,
-        settings=asked.settings,
-        run=run,
+        settings=settings,
+        run=resolve_run.run_values(parts, values),
     )
-
-
-def _run(parts: Parts, asked: Asked, values: dict[str, Value] | None, diagnostics: Diagnostics) -> dict[str, Value]:
-    """Return the numbers of the run as a whole; note what of it cannot be."""
-    if not resolve_run.given_blocks(parts.file):
-        return {}
-    use = resolve_storage.storage_use(parts)
-    found = resolve_storage.Found()
-    if use is not None:
-        found = resolve_storage.find(use, asked.tree, asked.catalog, diagnostics)
-    legality.report(resolve_run.check(parts, found), asked.tree, diagnostics)
-    if values is None or diagnostics.has_errors:
-        return {}
-    host = parts.accelerator.host_link
-    link = asked.catalog.link(host.link, diagnostics) if host else None
-    names = ("workload.weight_bytes", "workload.optimizer_bytes", "plan.zero")
-    return resolve_run.run_values(parts, found, link, resolve_run.States(*(values[name] for name in names)))
 
 
 def stages_of(model: Model, split: tuple[int, ...]) -> dict[str, list[float]]:
@@ -283,6 +258,8 @@ def _parts(
         switch=switch,
         region=region[0],
         region_origins=region[1],
+        storage=resolve_storage.find(file, tree, catalog, diagnostics),
+        host_link=_host_link(file, accelerator[0], tree, catalog, diagnostics),
     )
 
 
@@ -347,6 +324,16 @@ def _link(
 ) -> tuple[Link, Origins] | None:
     use = accelerator and (accelerator.scale_up or accelerator.host_link)
     return catalog.link(use.link, diagnostics, locate(tree, "cluster.node")) if use else None
+
+
+def _host_link(
+    file: ScenarioFile, accelerator: Accelerator, tree: Node, catalog: Catalog, diagnostics: Diagnostics
+) -> tuple[Link, Origins] | None:
+    """Return the link to the host, over which checkpoints leave; looked up only where they matter."""
+    use = accelerator.host_link
+    if use is None or not resolve_run.given_blocks(file):
+        return None
+    return catalog.link(use.link, diagnostics, locate(tree, "cluster.node"))
 
 
 def _model(

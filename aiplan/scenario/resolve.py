@@ -9,6 +9,7 @@ from aiplan.scenario.communication import communication_values
 from aiplan.scenario.files import locate
 from aiplan.scenario.resolve_fabric import fabric_values
 from aiplan.scenario.resolve_plan import plan_values
+from aiplan.scenario.resolve_storage import Found
 from aiplan.scenario.values import Value, assumed, default, derived, first, from_file
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class Parts(NamedTuple):
     switch: tuple[Switch, Origins] | None
     region: Region
     region_origins: Origins
+    storage: Found = Found()
+    host_link: tuple[Link, Origins] | None = None
 
 
 def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Value] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from aiplan.scenario import resolve_storage
 from aiplan.scenario.cautions import Caution
@@ -14,11 +14,8 @@ from aiplan.scenario.values import Value, assumed, default, derived, from_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from aiplan.catalog.records import Link
-    from aiplan.declare import Origins
     from aiplan.scenario.records import ScenarioFile
     from aiplan.scenario.resolve import Parts
-    from aiplan.scenario.resolve_storage import Found
 
     Own = Callable[..., Value]
 
@@ -62,11 +59,11 @@ def checkpoint_of(file: ScenarioFile) -> Checkpoint | None:
     return Checkpoint() if file.checkpoint is None and isinstance(file.reliability, Reliability) else None
 
 
-def check(parts: Parts, found: Found) -> Iterator[Fault]:
+def check(parts: Parts) -> Iterator[Fault]:
     """Yield what of a run cannot be, whatever the step."""
-    use, saves, fails = resolve_storage.storage_use(parts), parts.file.checkpoint, parts.file.reliability
+    use, saves, fails = resolve_storage.storage_use(parts.file), parts.file.checkpoint, parts.file.reliability
     if use is not None:
-        yield from resolve_storage.check(use, found.system and found.system[0], found.cache and found.cache[0])
+        yield from resolve_storage.check(use, parts.storage)
     if isinstance(saves, Checkpoint):
         yield from _check_checkpoint(saves, parts)
     if isinstance(fails, Reliability):
@@ -146,35 +143,31 @@ def cautions(file: ScenarioFile, accelerators: int) -> Iterator[Caution]:
         )
 
 
-class States(NamedTuple):
-    """What a plan says of the states that are saved: bytes per parameter, and whether ranks hold parts of them."""
+def run_values(parts: Parts, plan: dict[str, Value]) -> dict[str, Value]:
+    """Return all numbers of a run by dotted name; none if the scenario asks for steps only.
 
-    weight: Value
-    optimizer: Value
-    zero: Value
-
-
-def run_values(parts: Parts, found: Found, host_link: tuple[Link, Origins] | None, states: States) -> dict[str, Value]:
-    """Return all numbers of a run by dotted name; none if the scenario asks for steps only."""
+    Parameters
+    ----------
+    parts : Parts
+        The scenario.
+    plan : dict
+        Values of workload and plan.
+    """
     if not given_blocks(parts.file):
         return {}
-    use, fails = resolve_storage.storage_use(parts), parts.file.reliability
+    use, fails = resolve_storage.storage_use(parts.file), parts.file.reliability
     total = parts.file.cluster.accelerators or parts.file.cluster.nodes * parts.node.accelerators
     nodes = derived(math.ceil(total / parts.node.accelerators), "accelerators / accelerators of a node")
-    stored = (
-        resolve_storage.no_storage(nodes) if use is None else resolve_storage.storage_values(parts, use, found, nodes)
-    )
+    stored = resolve_storage.no_storage(nodes) if use is None else resolve_storage.storage_values(parts, use, nodes)
     groups = {
         "storage": stored,
-        "checkpoint": _checkpoint(parts, stored["network"], host_link, states),
+        "checkpoint": _checkpoint(parts, stored["network"], plan),
         "reliability": _reliability(parts, fails if isinstance(fails, Reliability) else None, total),
     }
     return {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
 
 
-def _checkpoint(
-    parts: Parts, network: Value, host_link: tuple[Link, Origins] | None, states: States
-) -> dict[str, Value]:
+def _checkpoint(parts: Parts, network: Value, resolved: dict[str, Value]) -> dict[str, Value]:
     saves = checkpoint_of(parts.file)
     made = derived(float(saves is not None), "checkpoint given" if saves else "no checkpoints")
     saves = saves or Checkpoint()
@@ -187,7 +180,7 @@ def _checkpoint(
     plan = parts.file.plan
     replica = plan.tensor * plan.pipeline * plan.context
     total = parts.file.cluster.accelerators or parts.file.cluster.nodes * parts.node.accelerators
-    who = saves.writers or ("sharded" if states.zero.number else "model-parallel")
+    who = saves.writers or ("sharded" if resolved["plan.zero"].number else "model-parallel")
     writers = {"sharded": total, "model-parallel": replica, "rank-0": 1}[who]
     far_only = derived(math.inf, "no copy close by")
     write, read = _near_rates(parts, saves, network) if near else (far_only, far_only)
@@ -197,14 +190,14 @@ def _checkpoint(
         "asynchronous": own("mode", float(saves.mode != "sync")),
         "near": own("mode", float(near)),
         "in_memory": own("mode", float(saves.mode == "in-memory")),
-        "weight_bytes": _saved(saves, own, states.weight, "weights"),
-        "state_bytes": _saved(saves, own, states.optimizer, "optimizer"),
+        "weight_bytes": _saved(saves, own, resolved["workload.weight_bytes"], "weights"),
+        "state_bytes": _saved(saves, own, resolved["workload.optimizer_bytes"], "optimizer"),
         "ratio": own("ratio", 1.0 if saves.ratio is None else saves.ratio),
         "writers": _writing(own, saves, float(writers)),
         "writing_nodes": _writing(own, saves, float(math.ceil(writers / parts.node.accelerators))),
         "files": _writing(own, saves, float(writers)),
         "writer_rate": own("writer_rate"),
-        "host_rate": _host_rate(parts, saves, host_link),
+        "host_rate": _host_rate(parts, saves),
         "planning": own("planning"),
         "rule": own("interval", float(RULES[str(rule)])),
         "interval": own("interval") if rule == "given" else derived(UNKNOWN, f"by rule: {rule}"),
@@ -255,10 +248,10 @@ def _near_rates(parts: Parts, saves: Checkpoint, network: Value) -> tuple[Value,
     return found[0], found[1]
 
 
-def _host_rate(parts: Parts, saves: Checkpoint, link: tuple[Link, Origins] | None) -> Value:
+def _host_rate(parts: Parts, saves: Checkpoint) -> Value:
     if saves.host_rate is not None:
         return from_file(saves.host_rate, parts.origins, "checkpoint.host_rate")
-    use = parts.accelerator.host_link
+    use, link = parts.accelerator.host_link, parts.host_link
     if link is None or use is None or link[0].bandwidth_one_way is None:
         return assumed(HOST_RATE, "no link to the host in the catalog")
     rate = HOST_FRACTION * use.count * link[0].bandwidth_one_way

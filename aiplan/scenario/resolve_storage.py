@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from aiplan.catalog.records import Storage, StorageTier
     from aiplan.declare import Diagnostics, Origins
     from aiplan.declare import Node as Tree
+    from aiplan.scenario.records import ScenarioFile
     from aiplan.scenario.resolve import Parts
 
 INSIDE_A_NODE = ("node", "device")
@@ -35,9 +36,9 @@ LRU_WEIGHT = {"keep": 0.0, "lru": 1.0, "page-cache": 0.5}
 ENDLESS = math.inf
 
 
-def storage_use(parts: Parts) -> StorageUse | None:
+def storage_use(file: ScenarioFile) -> StorageUse | None:
     """Return the storage of a scenario; a name alone stands for a system with all defaults."""
-    use = parts.file.storage
+    use = file.storage
     if use is None or use == NONE:
         return None
     return StorageUse(system=use) if isinstance(use, str) else use
@@ -50,8 +51,11 @@ class Found(NamedTuple):
     cache: tuple[Storage, Origins] | None = None
 
 
-def find(use: StorageUse, tree: Tree, catalog: Catalog, diagnostics: Diagnostics) -> Found:
-    """Return the catalog entries that a storage names, as far as they are there."""
+def find(file: ScenarioFile, tree: Tree, catalog: Catalog, diagnostics: Diagnostics) -> Found:
+    """Return the catalog entries that a scenario names for its storage, as far as they are there."""
+    use = storage_use(file)
+    if use is None:
+        return Found()
     named = {"storage.system": use.system, "storage.cache.system": use.cache.system if use.cache else None}
     return Found(
         *(
@@ -61,8 +65,9 @@ def find(use: StorageUse, tree: Tree, catalog: Catalog, diagnostics: Diagnostics
     )
 
 
-def check(use: StorageUse, system: Storage | None, cache: Storage | None) -> Iterator[Fault]:
+def check(use: StorageUse, found: Found) -> Iterator[Fault]:
     """Yield what of a storage cannot be."""
+    system, cache = (entry and entry[0] for entry in found)
     if cache is not None and cache.scope not in INSIDE_A_NODE:
         yield Fault(
             "AIP107",
@@ -137,8 +142,9 @@ def no_storage(nodes: Value) -> dict[str, Value]:
     }
 
 
-def storage_values(parts: Parts, use: StorageUse, found: Found, nodes: Value) -> dict[str, Value]:
+def storage_values(parts: Parts, use: StorageUse, nodes: Value) -> dict[str, Value]:
     """Return the numbers of a storage system."""
+    found = parts.storage
     entry, origins = found.system or (None, {})
     own = _Own(parts, use)
     read, write = _system(own, entry, origins, "read"), _system(own, entry, origins, "write")
