@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from aiplan.scenario.load import Scenario
 
 FACTORS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-CURVE_POINTS = 81
+CURVE_POINTS = 49
 CURVE_SPAN = 32.0
 TARGET = 0.01
 SLOWEST, FASTEST = 1e6, 1e15
-STEPS = 61
+STEPS = 37
 AT_HAND = 0.99
 """Probability with which spares suffice at a moment."""
 SOME_TOKENS = 1e12

@@ -72,13 +72,13 @@ def result_schema() -> dict[str, Any]:
         "title": "aiplan result",
         "oneOf": [
             _document("estimate", _inputs(values=True), _estimate()),
-            _document("compare", _list(closed({"label": TEXT, "source": TEXT, "settings": TEXTS})), _compare()),
+            _document("compare", _list(_closed({"label": TEXT, "source": TEXT, "settings": TEXTS})), _compare()),
             _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
-            _document("accuracy", closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
+            _document("accuracy", _closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
             _document("topology", _topology_inputs(), _topology()),
             _document("storage", _inputs(values=True), storage.schema()),
             _document("checkpoint", _inputs(values=True), checkpoint.schema()),
-            _document("calibrate", closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
+            _document("calibrate", _closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
             _document("nccl-env", _inputs(values=False), _nccl_env()),
             _document("collective", _collective_inputs(), _collective()),
@@ -88,8 +88,8 @@ def result_schema() -> dict[str, Any]:
             "explanation": _explanation(),
             "explain_result": {
                 "oneOf": [
-                    closed({"term": {"$ref": "#/definitions/explanation"}}),
-                    closed({"terms": _list({"$ref": "#/definitions/explanation"})}),
+                    _closed({"term": {"$ref": "#/definitions/explanation"}}),
+                    _closed({"terms": _list({"$ref": "#/definitions/explanation"})}),
                 ]
             },
             "step": _branch("value_s", "step"),
@@ -101,14 +101,14 @@ def result_schema() -> dict[str, Any]:
 
 
 def _document(kind: str, inputs: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-    assumption = closed(
+    assumption = _closed(
         {"name": TEXT, "value": UNKNOWN, "origin": TEXT, "why": TEXT, "variant": TEXT}, optional=("variant",)
     )
-    warning = closed(
+    warning = _closed(
         {"code": TEXT, "input": TEXT, "message": TEXT, "hint": TEXT, "results": TEXTS, "variant": TEXT},
         optional=("variant",),
     )
-    return closed(
+    return _closed(
         {
             "schema": {"const": f"aiplan.{kind}/1"},
             "aiplan_version": TEXT,
@@ -121,9 +121,9 @@ def _document(kind: str, inputs: dict[str, Any], result: dict[str, Any]) -> dict
 
 
 def _inputs(*, values: bool) -> dict[str, Any]:
-    value = closed({"value": UNKNOWN, "origin": TEXT, "where": TEXT, "detail": TEXT})
+    value = _closed({"value": UNKNOWN, "origin": TEXT, "where": TEXT, "detail": TEXT})
     named = {"values": {"type": "object", "additionalProperties": value}} if values else {}
-    return closed({"scenario": TEXT, "source": TEXT, "settings": TEXTS} | named)
+    return _closed({"scenario": TEXT, "source": TEXT, "settings": TEXTS} | named)
 
 
 def _estimate() -> dict[str, Any]:
@@ -146,12 +146,12 @@ def _estimate() -> dict[str, Any]:
         "source": TEXT,
     }
     optional = {
-        "measured": closed(measured, optional=[key for key in measured if key != "source"]),
+        "measured": _closed(measured, optional=[key for key in measured if key != "source"]),
         "error_vs_measured": {"type": "object", "additionalProperties": NUMBER},
         "explanation": {"$ref": "#/definitions/explanation"},
         "run": {"$ref": "#/definitions/run"},
     }
-    return closed(
+    return _closed(
         SCALARS
         | {
             "step_time_interval_s": INTERVAL,
@@ -160,10 +160,10 @@ def _estimate() -> dict[str, Any]:
             "interval_evidence": {"type": ["string", "null"]},
             "memory_interval_bytes_per_gpu": INTERVAL,
             "memory_interval_evidence": {"type": ["string", "null"]},
-            "bottleneck": closed(cause | {"remedy": TEXT, "runner_up": closed(cause)}),
+            "bottleneck": _closed(cause | {"remedy": TEXT, "runner_up": _closed(cause)}),
             "step": {"$ref": "#/definitions/step"},
             "memory": {"$ref": "#/definitions/memory"},
-            "ways_out": _list(closed(way)),
+            "ways_out": _list(_closed(way)),
         }
         | optional,
         optional=tuple(optional),
@@ -174,20 +174,16 @@ def _compare() -> dict[str, Any]:
     from aiplan.report.estimate import run
 
     change = {"type": "object", "additionalProperties": UNKNOWN}
-    failure = closed({"code": TEXT, "message": TEXT, "hint": {"type": ["string", "null"]}})
-    return closed(
+    variant = {"label": TEXT, "error": {"type": "null"}, "change": change}
+    failure = _closed({"code": TEXT, "message": TEXT, "hint": {"type": ["string", "null"]}})
+    return _closed(
         {
             "differences": {"type": "object", "additionalProperties": TEXTS},
             "variants": _list(
                 {
                     "oneOf": [
-                        closed(
-                            {"label": TEXT, "error": {"type": "null"}, "change": change}
-                            | SCALARS
-                            | dict.fromkeys(run.KEYS, UNKNOWN),
-                            optional=tuple(run.KEYS),
-                        ),
-                        closed({"label": TEXT, "error": failure}),
+                        _closed(variant | SCALARS | dict.fromkeys(run.KEYS, UNKNOWN), optional=tuple(run.KEYS)),
+                        _closed({"label": TEXT, "error": failure}),
                     ]
                 }
             ),
@@ -199,9 +195,9 @@ def _accuracy() -> dict[str, Any]:
     errors = {"n": COUNT} | dict.fromkeys(
         ("median_abs_error", "p90_abs_error", "bias", "worst_abs_error", "interval_coverage"), UNKNOWN
     )
-    groups = {"type": "object", "additionalProperties": closed(errors)}
+    groups = {"type": "object", "additionalProperties": _closed(errors)}
     summary = errors | {
-        "memory": _or_none(closed(errors | {"by_kind": groups})),
+        "memory": _or_none(_closed(errors | {"by_kind": groups})),
         "fits": _or_none(_fits()),
         "interval_nominal": NUMBER,
         "skipped": {"type": "object", "additionalProperties": COUNT},
@@ -232,11 +228,11 @@ def _accuracy() -> dict[str, Any]:
     }
     graded = head | {"quality": TEXT}
     kinds = (graded | compared | memory, graded | memory, head | {"skipped": TEXT})
-    return closed({"summary": closed(summary), "rows": _list({"oneOf": [closed(kind) for kind in kinds]})})
+    return _closed({"summary": _closed(summary), "rows": _list({"oneOf": [_closed(kind) for kind in kinds]})})
 
 
 def _fits() -> dict[str, Any]:
-    counts = closed({"predicted_fits": COUNT, "predicted_does_not_fit": COUNT})
+    counts = _closed({"predicted_fits": COUNT, "predicted_does_not_fit": COUNT})
     miss = {
         "id": TEXT,
         "source": TEXT,
@@ -246,7 +242,7 @@ def _fits() -> dict[str, Any]:
         "memory_capacity_bytes": NUMBER,
         "over_limit": NUMBER,
     }
-    return closed({"fitted": counts, "ran_out": counts, "balanced_accuracy": UNKNOWN, "misses": _list(closed(miss))})
+    return _closed({"fitted": counts, "ran_out": counts, "balanced_accuracy": UNKNOWN, "misses": _list(_closed(miss))})
 
 
 CONDITIONS: dict[str, dict[str, Any]] = {
@@ -262,35 +258,35 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 
 def _calibrate() -> dict[str, Any]:
     errors = {"n": COUNT} | dict.fromkeys(("median_abs_error", "p90_abs_error", "bias", "worst_abs_error"), NUMBER)
-    compared = dict.fromkeys(("now", "fitted", "without"), _or_none(closed(errors)))
+    compared = dict.fromkeys(("now", "fitted", "without"), _or_none(_closed(errors)))
     constant = dict.fromkeys(("owner", "key", "file"), TEXT) | {"runs": COUNT}
     values = dict.fromkeys(("now", "fitted", "usual", "low", "high"), NUMBER)
-    return closed(
+    return _closed(
         {
-            "summary": closed({"n": COUNT} | compared),
-            "constants": _list(closed(constant | values)),
-            "sources": _list(closed({"source": TEXT} | compared)),
+            "summary": _closed({"n": COUNT} | compared),
+            "constants": _list(_closed(constant | values)),
+            "sources": _list(_closed({"source": TEXT} | compared)),
         }
     )
 
 
 def _log_inputs() -> dict[str, Any]:
     named = dict.fromkeys(("link", "network"), _or_none(TEXT)) | dict.fromkeys(("ports", "nodes"), _or_none(COUNT))
-    return closed({"files": TEXTS, "share": NUMBER} | named)
+    return _closed({"files": TEXTS, "share": NUMBER} | named)
 
 
 def _logs() -> dict[str, Any]:
     figures = dict.fromkeys(("time_s", "algbw_bytes_per_s", "busbw_bytes_per_s"), NUMBER)
-    half = _or_none(closed(figures | {"wrong": UNKNOWN}))
+    half = _or_none(_closed(figures | {"wrong": UNKNOWN}))
     shares = ("median_abs_error", "p90_abs_error", "worst_abs_error", "share_within_10_percent")
     errors = {"n": COUNT} | dict.fromkeys(shares, NUMBER)
-    fit = closed(
+    fit = _closed(
         {
             "kind": {"enum": ["calibrated", "anchors", "hockney"]},
             "band": NUMBER,
             "constants": {"type": "object", "additionalProperties": UNKNOWN},
-            "errors": closed(errors),
-            "errors_unseen": _or_none(closed(errors)),
+            "errors": _closed(errors),
+            "errors_unseen": _or_none(_closed(errors)),
         }
     )
     known = ("latency_s", "plateau_algbw_bytes_per_s", "plateau_busbw_bytes_per_s", "plateau_size_bytes")
@@ -301,27 +297,27 @@ def _logs() -> dict[str, Any]:
         | {
             "line": COUNT,
             "root": _or_none({"type": "integer"}),
-            "rows": _list(closed({"size_bytes": COUNT, "out_of_place": half, "in_place": half} | figures)),
+            "rows": _list(_closed({"size_bytes": COUNT, "out_of_place": half, "in_place": half} | figures)),
             "fit": _or_none(fit),
             "fits": _list(fit),
-            "errors_by_size": _list(closed({"from_bytes": NUMBER} | errors)),
-            "flags": _list(closed({"kind": {"enum": ["impossible", "unhealthy"]}, "text": TEXT})),
+            "errors_by_size": _list(_closed({"from_bytes": NUMBER} | errors)),
+            "flags": _list(_closed({"kind": {"enum": ["impossible", "unhealthy"]}, "text": TEXT})),
             "remarks": TEXTS,
         }
     )
-    return closed({"tables": _list(closed(table))})
+    return _closed({"tables": _list(_closed(table))})
 
 
 def _nccl_env() -> dict[str, Any]:
     variable = dict.fromkeys(("name", "value", "why", "default", "source"), TEXT)
-    return closed({"accelerator": TEXT, "network": TEXT, "variables": _list(closed(variable))})
+    return _closed({"accelerator": TEXT, "network": TEXT, "variables": _list(_closed(variable))})
 
 
 def _topology_inputs() -> dict[str, Any]:
     asked = {"type": "object", "additionalProperties": NUMBER}
     counts = dict.fromkeys(("gpus", "network_ports_per_node", "switch_ports"), COUNT)
     names = {"scenario": {"type": ["string", "null"]}, "node": TEXT, "switch": TEXT}
-    return closed(counts | names | {"oversubscription": asked})
+    return _closed(counts | names | {"oversubscription": asked})
 
 
 def _topology() -> dict[str, Any]:
@@ -332,14 +328,14 @@ def _topology() -> dict[str, Any]:
     counts = ("ranks", "stride", "ranks_in_scale_up_network", "ranks_below_leaf", "ranks_in_pod")
     group = dict.fromkeys(counts, COUNT) | dict.fromkeys(("group", "traffic", "reach"), TEXT)
     rates = dict.fromkeys(("bandwidth_bytes_per_s", "bandwidth_share"), UNKNOWN)
-    return closed({"fabrics": _list(closed(fabric)), "placement": _list(closed(group | rates))})
+    return _closed({"fabrics": _list(_closed(fabric)), "placement": _list(_closed(group | rates))})
 
 
 def _collective_inputs() -> dict[str, Any]:
     texts = dict.fromkeys(("operation", "node", "generation", "nccl_version"), TEXT)
     counts = dict.fromkeys(("nodes", "ranks", "ranks_per_node"), COUNT)
     rates = ("inside_bandwidth_bytes_per_s_per_gpu", "network_bandwidth_bytes_per_s_per_gpu")
-    return closed(texts | counts | dict.fromkeys(rates, UNKNOWN) | {"network": {"type": ["string", "null"]}})
+    return _closed(texts | counts | dict.fromkeys(rates, UNKNOWN) | {"network": {"type": ["string", "null"]}})
 
 
 def _collective() -> dict[str, Any]:
@@ -348,15 +344,15 @@ def _collective() -> dict[str, Any]:
     rates = dict.fromkeys(("algbw_bytes_per_s", "busbw_bytes_per_s"), UNKNOWN)
     row = {"size_bytes": COUNT, "time_s": NUMBER} | named | flags | rates
     bounds = {"bound_time_s": NUMBER, "bound_busbw_bytes_per_s": UNKNOWN, "time_band": NUMBER}
-    choice = {"size_bytes": COUNT, "nccl_choice": closed(named), "fastest": closed(named)}
+    choice = {"size_bytes": COUNT, "nccl_choice": _closed(named), "fastest": _closed(named)}
     chosen = choice | {"time_s": NUMBER, "busbw_bytes_per_s": UNKNOWN} | bounds
-    return closed(
+    return _closed(
         {
             "busbw_factor": NUMBER,
-            "sizes": _list(closed(chosen)),
-            "rows": _list(closed(row)),
-            "crossovers": _list(closed({"size_bytes": COUNT} | named)),
-            "left_out": _list(closed({"algorithm": TEXT, "reason": TEXT})),
+            "sizes": _list(_closed(chosen)),
+            "rows": _list(_closed(row)),
+            "crossovers": _list(_closed({"size_bytes": COUNT} | named)),
+            "left_out": _list(_closed({"algorithm": TEXT, "reason": TEXT})),
             "cautions": TEXTS,
         }
     )
@@ -365,7 +361,7 @@ def _collective() -> dict[str, Any]:
 def _measured_inputs() -> dict[str, Any]:
     texts = dict.fromkeys(("operation", "node", "nccl_version", "log"), TEXT)
     counts = dict.fromkeys(("nodes", "ranks", "line"), COUNT)
-    return closed(texts | counts | {"network": _or_none(TEXT), "log_ranks": _or_none(COUNT)})
+    return _closed(texts | counts | {"network": _or_none(TEXT), "log_ranks": _or_none(COUNT)})
 
 
 def _measured_collective() -> dict[str, Any]:
@@ -379,13 +375,13 @@ def _measured_collective() -> dict[str, Any]:
         "verdict": {"enum": ["as predicted", "slower", "faster"]},
     }
     shortfall = {"part": part, "sizes_bytes": _list(COUNT), "worst_ratio": NUMBER}
-    return closed(
+    return _closed(
         {
             "normal": {"type": "boolean"},
-            "rows": _list(closed({"size_bytes": COUNT} | named | numbers | rates)),
-            "shortfalls": _list(closed(shortfall)),
+            "rows": _list(_closed({"size_bytes": COUNT} | named | numbers | rates)),
+            "shortfalls": _list(_closed(shortfall)),
             "as_if_ports": _or_none(COUNT),
-            "causes": _list(closed(dict.fromkeys(("what", "look", "source"), TEXT))),
+            "causes": _list(_closed(dict.fromkeys(("what", "look", "source"), TEXT))),
             "remarks": TEXTS,
             "cautions": TEXTS,
         }
@@ -398,10 +394,10 @@ def _ranking() -> dict[str, Any]:
     part = {"n": COUNT, "plans": COUNT} | dict.fromkeys((*correlations, *regrets), NUMBER)
     plan = {"ids": TEXTS, "predicted_step_time_s": NUMBER, "measured_step_time_s": NUMBER}
     counts = {"gpus": COUNT, "global_batch": COUNT, "runs": COUNT}
-    group = CONDITIONS | counts | {"spearman": NUMBER, "regret": NUMBER, "plans": _list(closed(plan))}
-    sources = {"type": "object", "additionalProperties": closed(part)}
-    whole = part | {"share_repeatable": NUMBER, "by_source": sources, "groups": _list(closed(group))}
-    return closed(whole)
+    group = CONDITIONS | counts | {"spearman": NUMBER, "regret": NUMBER, "plans": _list(_closed(plan))}
+    sources = {"type": "object", "additionalProperties": _closed(part)}
+    whole = part | {"share_repeatable": NUMBER, "by_source": sources, "groups": _list(_closed(group))}
+    return _closed(whole)
 
 
 def _scaling() -> dict[str, Any]:
@@ -418,8 +414,8 @@ def _scaling() -> dict[str, Any]:
         "predicted_efficiency": NUMBER,
         "difference": NUMBER,
     }
-    kinds = {"type": "object", "additionalProperties": closed(part)}
-    return closed(part | {"by_kind": kinds, "groups": _list(closed(group))})
+    kinds = {"type": "object", "additionalProperties": _closed(part)}
+    return _closed(part | {"by_kind": kinds, "groups": _list(_closed(group))})
 
 
 def _trainings() -> dict[str, Any]:
@@ -432,19 +428,19 @@ def _trainings() -> dict[str, Any]:
         "gpus": COUNT,
         "assumed": TEXTS,
         "plan_is_ours": {"type": "boolean"},
-        "plan": closed(dict.fromkeys(counts, COUNT) | {"recompute": TEXT}),
+        "plan": _closed(dict.fromkeys(counts, COUNT) | {"recompute": TEXT}),
         "measured_time_s": NUMBER,
         "predicted_time_s": NUMBER,
         "published_over_predicted": NUMBER,
     }
-    return closed(
+    return _closed(
         {
             "n": COUNT,
             "own_plans": COUNT,
             "over_10_percent": TEXTS,
-            "published_over_predicted": _or_none(closed({"median": NUMBER, "min": NUMBER, "max": NUMBER})),
+            "published_over_predicted": _or_none(_closed({"median": NUMBER, "min": NUMBER, "max": NUMBER})),
             "skipped": {"type": "object", "additionalProperties": COUNT},
-            "rows": _list({"oneOf": [closed(head | compared), closed(head | {"skipped": TEXT})]}),
+            "rows": _list({"oneOf": [_closed(head | compared), _closed(head | {"skipped": TEXT})]}),
         }
     )
 
@@ -471,15 +467,15 @@ def _explanation() -> dict[str, Any]:
         "source": TEXT,
         "arguments": _list({"$ref": "#/definitions/explanation"}),
     }
-    return closed(head | below, optional=tuple(below))
+    return _closed(head | below, optional=tuple(below))
 
 
 def _branch(key: str, name: str) -> dict[str, Any]:
     children = _list({"$ref": f"#/definitions/{name}"})
-    return closed({"name": TEXT, "label": TEXT, key: UNKNOWN, "share": UNKNOWN, "children": children})
+    return _closed({"name": TEXT, "label": TEXT, key: UNKNOWN, "share": UNKNOWN, "children": children})
 
 
-def closed(properties: dict[str, Any], optional: tuple[str, ...] | list[str] = ()) -> dict[str, Any]:
+def _closed(properties: dict[str, Any], optional: tuple[str, ...] | list[str] = ()) -> dict[str, Any]:
     """Return an object with these keys and no others."""
     return {
         "type": "object",
@@ -491,3 +487,6 @@ def closed(properties: dict[str, Any], optional: tuple[str, ...] | list[str] = (
 
 def _list(items: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items}
+
+
+closed = _closed

@@ -12,7 +12,7 @@ from aiplan.core import elastic, goodput, loading, reliability, save_intervals, 
 
 from . import simulators
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=25, deadline=None)
 MINUTE = 60.0
 GRID = [
     (mtbf * MINUTE, interval * MINUTE, stall * MINUTE, restart * MINUTE, drain * MINUTE)
@@ -35,7 +35,7 @@ GRID = [
 def test_ettr_within_half_a_point(case):
     mtbf, interval, stall, restart, drain = case
     expected = float(goodput.ettr(1 / mtbf, interval, stall, restart, drain))
-    played = [simulators.job(400 * mtbf * expected, 1 / mtbf, interval, stall, restart, drain, s) for s in range(120)]
+    played = [simulators.job(400 * mtbf * expected, 1 / mtbf, interval, stall, restart, drain, s) for s in range(60)]
     ratio = sum(one.useful for one in played) / sum(one.wall for one in played)
     assert ratio == pytest.approx(expected, abs=0.005)
 
@@ -60,12 +60,12 @@ def test_parts_of_the_wall_clock(case):
 def test_spread_of_the_wall_clock(case):
     mtbf, interval, stall, restart, drain = case
     work = round(60 * mtbf / interval) * interval
-    walls = [simulators.job(work, 1 / mtbf, interval, stall, restart, drain, 500 + s).wall for s in range(400)]
+    walls = [simulators.job(work, 1 / mtbf, interval, stall, restart, drain, 500 + s).wall for s in range(250)]
     expected = float(goodput.wall_time_deviation(work, 1 / mtbf, interval, stall, restart, drain))
-    assert np.std(walls) == pytest.approx(expected, rel=0.12)
+    assert np.std(walls) == pytest.approx(expected, rel=0.15)
     wall = float(goodput.wall_time(work, 1 / mtbf, interval, stall, restart, drain))
     inside = np.mean(np.abs(np.array(walls) - wall) <= 1.645 * expected)
-    assert 0.85 <= inside <= 0.95
+    assert 0.83 <= inside <= 0.96
 
 
 def test_two_levels():
