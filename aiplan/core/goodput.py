@@ -522,3 +522,64 @@ def restart_part(rate: Numeric, restart: Numeric, part: Numeric) -> Numeric:
        https://doi.org/10.1016/j.future.2004.11.016
     """
     return part * _grown(rate, 1.0 * restart) / np.where(np.asarray(restart) > 0, restart, 1.0)
+
+
+@closed_form
+def combined_deviation(*deviations: Numeric) -> Numeric:
+    """Spread of a sum of independent times as a standard deviation.
+
+    s = sqrt(s_1^2 + s_2^2 + ...)
+
+    Parameters
+    ----------
+    *deviations : numeric
+        Standard deviation s_i of each. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the parts. [s]
+
+    Notes
+    -----
+    Independent parts.
+
+    References
+    ----------
+    .. [1] Smith, "Renewal theory and its ramifications", 1958. https://doi.org/10.1111/j.2517-6161.1958.tb00294.x
+    """
+    total = deviations[0] ** 2
+    for deviation in deviations[1:]:
+        total = total + deviation**2
+    return np.sqrt(total)
+
+
+@closed_form
+def quantile(mean: Numeric, deviation: Numeric, normal: Numeric) -> Numeric:
+    """Quantile of a time that is nearly normal.
+
+    x = m + z s
+
+    Parameters
+    ----------
+    mean : numeric
+        Mean m. [s]
+    deviation : numeric
+        Standard deviation s. [s]
+    normal : numeric
+        Quantile z of the standard normal distribution. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    A sum of many interruptions; a run with few of them is skewed to longer times.
+
+    References
+    ----------
+    .. [1] Smith, "Renewal theory and its ramifications", 1958. https://doi.org/10.1111/j.2517-6161.1958.tb00294.x
+    """
+    return mean + normal * deviation

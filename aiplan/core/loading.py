@@ -108,7 +108,8 @@ def cached_share(servers: Numeric, cache: Numeric, dataset: Numeric) -> Numeric:
     .. [1] Mohan et al., "Analyzing and Mitigating Data Stalls in DNN Training", VLDB 2021.
        https://www.vldb.org/pvldb/vol14/p771-mohan.pdf
     """
-    return np.minimum(1.0, servers * cache / dataset)
+    kept = np.asarray(dataset) > 0
+    return np.where(kept, np.minimum(1.0, servers * cache / np.where(kept, dataset, 1.0)), 0.0)
 
 
 @closed_form
@@ -368,3 +369,34 @@ def usual_hit_rate(kept: Numeric, lru: Numeric, weight: Numeric, epochs: Numeric
     """
     later = np.maximum(1.0 - 1.0 / np.maximum(epochs, 1.0), 0.0)
     return later * ((1.0 - weight) * kept + weight * lru)
+
+
+@closed_form
+def epochs(read: Numeric, dataset: Numeric) -> Numeric:
+    """Epochs of a run, of which each reads the whole data set once.
+
+    n = R / D
+
+    Parameters
+    ----------
+    read : numeric
+        Bytes R that a run reads. [B]
+    dataset : numeric
+        Data set D. [B]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    1 where nothing is read.
+
+    References
+    ----------
+    .. [1] Mohan et al., "Analyzing and Mitigating Data Stalls in DNN Training", VLDB 2021.
+       https://www.vldb.org/pvldb/vol14/p771-mohan.pdf
+    """
+    kept = np.asarray(dataset) > 0
+    return np.where(kept, read / np.where(kept, dataset, 1.0), 1.0)

@@ -280,3 +280,32 @@ def spare_wait(spares: Numeric, rate: Numeric, repair: Numeric) -> Numeric:
     blocked = blocking(spares + 1.0, rate * repair)
     failing = np.asarray(rate) > 0
     return np.where(failing, blocked / (np.where(failing, rate, 1.0) * (1.0 - blocked)), 0.0)
+
+
+@closed_form
+def time_between(rate: Numeric) -> Numeric:
+    """Mean time between interruptions from their rate.
+
+    M = 1 / r
+
+    Parameters
+    ----------
+    rate : numeric
+        Rate r of interruptions. [1/s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    Infinite without interruptions.
+
+    References
+    ----------
+    .. [1] Kokolis et al., "Revisiting Reliability in Large-Scale Machine Learning Research Clusters", 2024.
+       https://arxiv.org/abs/2410.21680
+    """
+    failing = np.asarray(rate) > 0
+    return np.where(failing, 1.0 / np.where(failing, rate, 1.0), np.inf)

@@ -39,7 +39,7 @@ def evaluate(values: Inputs, run: RunInputs | None = None) -> dict[str, Array]:
     holds = held(values)
     leaves = step_terms(values, holds)
     memory, fullest = memory_terms(values, holds)
-    leaves |= memory | {"step.loading": np.zeros_like(values.cluster.step_overhead)}
+    leaves |= memory | {"step.loading": compose.repeated(values.cluster.step_overhead, 0.0)}
     terms = add_up(leaves)
     supply: dict[str, Array] = {}
     if run is not None:

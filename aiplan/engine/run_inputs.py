@@ -60,11 +60,15 @@ class CheckpointInputs(NamedTuple):
     writers: Array
     writing_nodes: Array
     files: Array
+    gathers: Array
     writer_rate: Array
     host_rate: Array
     planning: Array
-    rule: Array
+    given: Array
+    by_young: Array
+    by_daly: Array
     interval: Array
+    stores_apart: Array
     storage_interval: Array
     near_write: Array
     near_read: Array
@@ -91,7 +95,6 @@ class ReliabilityInputs(NamedTuple):
     limited: Array
     spares: Array
     elastic: Array
-    minimum: Array
     replica_nodes: Array
     evaluation_every: Array
     evaluation_time: Array

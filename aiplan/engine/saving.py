@@ -10,10 +10,7 @@ from aiplan.engine.counts import parameters
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
     from aiplan.engine.inputs import Inputs
-    from aiplan.engine.run_inputs import RunInputs
-
-GIVEN, AUTO, YOUNG, DALY = range(4)
-"""How the interval is found: see `RULES` where scenarios are resolved."""
+    from aiplan.engine.run_inputs import CheckpointInputs, RunInputs
 
 
 class Level(NamedTuple):
@@ -38,16 +35,16 @@ def saving_terms(values: Inputs, run: RunInputs, supply: dict[str, Array]) -> di
     rank = topology.ports_per_rank(
         cluster.network_ports, cluster.network_bandwidth, cluster.network_fraction, cluster.accelerators_per_node, 1.0
     )
-    gathered = compose.product(compose.chosen(saves.writers > 1, 0.0, 1.0), cluster.accelerators > 1)
-    gather = compose.product(gathered, size / (rank * cluster.accelerators_per_node))
-    metadata = compose.summed(saves.files / store.file_rate, gather)
+    whole_node = compose.product(rank, cluster.accelerators_per_node)
+    gathered = compose.product(saves.gathers, size)
+    metadata = storage.transfer_time(gathered, whole_node, 1.0, saves.files, store.file_rate)
     node = storage.narrowest(store.network, store.write_client)
     write = checkpoint.save_time(
         size, saves.writers, saves.writer_rate, saves.writing_nodes, node, supply["storage.write"], metadata
     )
     snapshot = checkpoint.snapshot_time(size, saves.writers, saves.host_rate, saves.planning)
     drives = compose.summed(checkpoint.replica_time(size, saves.writing_nodes, saves.near_write), saves.planning)
-    tiered = compose.product(saves.near, 1.0 - saves.in_memory)
+    tiered = compose.product(saves.near, compose.rest(saves.in_memory))
     copied = compose.chosen(tiered, save_intervals.not_before(snapshot, drives, 0.0), snapshot)
     read = checkpoint.read_bytes(states, 1.0, weights, saves.readers)
     handed = compose.product(weights, saves.broadcasts)
@@ -81,12 +78,11 @@ def failure_terms(values: Inputs, run: RunInputs) -> dict[str, Array]:
         cluster.accelerators, reliability.rate(fails.accelerator_mtbf), fails.exponent, fails.linear_up_to
     )
     together = checkpoint.peer_loss_share(run.storage.nodes, saves.joint_loss)
-    survived = compose.chosen(saves.in_memory, 1.0 - together, 1.0 - fails.node_share)
+    survived = compose.chosen(saves.in_memory, compose.rest(together), compose.rest(fails.node_share))
     near = compose.chosen(saves.near, survived, 0.0)
-    failing = compose.chosen(rate, rate, 1.0)
     return {
         "reliability.rate": rate,
-        "reliability.mtbf": compose.chosen(rate, 1.0 / failing, float("inf")),
+        "reliability.mtbf": reliability.time_between(rate),
         "reliability.near_share": near,
     }
 
@@ -96,10 +92,10 @@ def levels(run: RunInputs, terms: dict[str, Array], work: Array, step: Array) ->
     saves, fails = run.checkpoint, run.reliability
     rate, share = terms["reliability.rate"], terms["reliability.near_share"]
     taken = compose.product(fails.node_share, fails.replace)
-    tiered = compose.product(saves.near, 1.0 - saves.in_memory)
+    tiered = compose.product(saves.near, compose.rest(saves.in_memory))
     near_replace = compose.chosen(tiered, 0.0, taken)
     far_replace = compose.chosen(tiered, fails.replace, taken)
-    far_rate, near_rate = compose.product(rate, 1.0 - share), compose.product(rate, share)
+    far_rate, near_rate = compose.product(rate, compose.rest(share)), compose.product(rate, share)
     stall, drain = terms["checkpoint.stall"], terms["checkpoint.drain"]
     far_stall = compose.chosen(saves.near, 0.0, stall)
     near_stall = compose.chosen(saves.near, stall, 0.0)
@@ -108,10 +104,10 @@ def levels(run: RunInputs, terms: dict[str, Array], work: Array, step: Array) ->
     far_restart, near_restart = _restart(run, far_replace, load), _restart(run, near_replace, load_near)
     # A copy close by is what goes to storage: all saves are made at the pace of the frequent ones, which lose least
     # against interruptions of every kind, and storage takes as many of them as it can.
-    wanted = _by_rule(saves.rule, saves.interval, stall, rate, far_restart)
+    wanted = _by_rule(saves, stall, rate, far_restart)
     least = save_intervals.not_before(save_intervals.not_before(wanted, replica, stall), step, 0.0)
     pace = compose.chosen(saves.made, save_intervals.at_most(least, work), work)
-    stored = compose.chosen(saves.storage_interval > 0, saves.storage_interval, pace)
+    stored = compose.chosen(saves.stores_apart, saves.storage_interval, pace)
     drained = save_intervals.not_before(save_intervals.not_before(stored, pace, 0.0), drain, far_stall)
     far = compose.chosen(saves.made, save_intervals.at_most(drained, work), work)
     return (
@@ -126,13 +122,13 @@ def _restart(run: RunInputs, replace: Array, load: Array) -> Array:
     return restart
 
 
-def _by_rule(rule: Array, given: Array, stall: Array, rate: Array, restart: Array) -> Array:
-    failing = compose.chosen(rate, rate, 1.0)
-    mtbf = 1.0 / failing
-    best = save_intervals.exact(stall, mtbf, restart)
+def _by_rule(saves: CheckpointInputs, stall: Array, rate: Array, restart: Array) -> Array:
+    """Return the interval that is given, or that a rule says; infinite where nothing fails."""
+    mtbf = reliability.time_between(compose.chosen(rate, rate, 1.0))
     young, daly = save_intervals.young(stall, mtbf, restart), save_intervals.daly(stall, mtbf, restart)
-    ruled = compose.chosen(rule == YOUNG, young, compose.chosen(rule == DALY, daly, best))
-    interval: Array = compose.chosen(rule == GIVEN, given, compose.chosen(rate, ruled, float("inf")))
+    best = save_intervals.exact(stall, mtbf, restart)
+    ruled = compose.chosen(saves.by_young, young, compose.chosen(saves.by_daly, daly, best))
+    interval: Array = compose.chosen(saves.given, saves.interval, compose.chosen(rate, ruled, float("inf")))
     return interval
 
 

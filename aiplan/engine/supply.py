@@ -44,9 +44,9 @@ def supply_terms(run: RunInputs) -> dict[str, Array]:
 def loading_terms(values: Inputs, run: RunInputs, supply: dict[str, Array], step: Array) -> dict[str, Array]:
     """Rates at which training takes data and gets it, and the time a step waits."""
     store, work = run.storage, values.workload
-    share = loading.cached_share(store.cache_servers, store.cache, compose.chosen(store.dataset, store.dataset, 1.0))
-    read = compose.product(compose.product(work.tokens, store.record), 1.0 / work.sequence)
-    epochs = compose.chosen(store.dataset, read / compose.chosen(store.dataset, store.dataset, 1.0), 1.0)
+    share = loading.cached_share(store.cache_servers, store.cache, store.dataset)
+    read = compose.quotient(compose.product(work.tokens, store.record), work.sequence)
+    epochs = loading.epochs(read, store.dataset)
     hits = loading.usual_hit_rate(loading.kept_hit_rate(share), loading.lru_hit_rate(share), store.lru_weight, epochs)
     caches = storage.clients_bandwidth(store.nodes, store.cache_rate)
     rate = loading.overlapped_fetch_rate(hits, caches, supply["storage.read"])

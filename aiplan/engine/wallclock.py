@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from aiplan.core import compose, cost, elastic, energy, goodput, reliability, storage
 from aiplan.engine.saving import Level, failure_terms, levels, ratio, saving_terms
-from aiplan.engine.tree import RUN_TREE, add_up
+from aiplan.engine.tree import RUN_TREE, TREE, add_up
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
@@ -16,6 +14,8 @@ if TYPE_CHECKING:
     from aiplan.engine.run_inputs import RunInputs
 
 RESTARTS = ("detect", "replace", "start", "initialise", "load", "warm_up")
+BUSY = ("wallclock.steps", "wallclock.evaluation", "wallclock.lost")
+"""Parts of the wall clock in which accelerators compute."""
 NINETY_PERCENT = 1.6448536269514722
 """Standard deviations on each side of a mean that hold 90 % of a normal distribution."""
 
@@ -38,12 +38,13 @@ def wallclock_terms(
     """
     found = saving_terms(values, run, supply) | failure_terms(values, run)
     steps, waits = terms["run.steps"], terms["step.loading"]
-    useful = compose.product(steps, compose.summed(terms["step"], -waits))
+    busy = compose.summed(*(terms[name] for name in TREE["step"].children if name != "step.loading"))
+    useful = compose.product(steps, busy)
     loading = compose.product(steps, waits)
-    pauses = compose.product(steps / run.reliability.evaluation_every, run.reliability.evaluation_time)
+    pauses = compose.product(compose.quotient(steps, run.reliability.evaluation_every), run.reliability.evaluation_time)
     work = compose.summed(useful, loading, pauses)
     near, far = levels(run, found, work, terms["step"])
-    stretched = far._replace(interval=far.interval / ratio(near))
+    stretched = far._replace(interval=compose.quotient(far.interval, ratio(near)))
     first = _overheads(near, work, run)
     second = _overheads(stretched, compose.summed(work, *first.values()), run)
     leaves = {name: compose.summed(first[name], second[name]) for name in first}
@@ -53,7 +54,8 @@ def wallclock_terms(
     interruptions = reliability.expected_interruptions(found["reliability.rate"], running)
     leaves["wallclock.nodes"] = _without_spares(run, found, far, interruptions)
     wall = add_up(leaves, {name: branch for name, branch in RUN_TREE.items() if name.startswith("wallclock")})
-    spread = np.hypot(_deviation(near, work), _deviation(stretched, compose.summed(work, *first.values())))
+    after = compose.summed(work, *first.values())
+    spread = goodput.combined_deviation(_deviation(near, work), _deviation(stretched, after))
     whole = wall["wallclock"]
     return (
         found
@@ -66,8 +68,8 @@ def wallclock_terms(
             "reliability.ettr": goodput.two_level_ettr(ratio(near), ratio(stretched)),
             "reliability.interruptions": interruptions,
             "run.goodput": goodput.goodput(useful, whole),
-            "run.wallclock_low": compose.summed(whole, -NINETY_PERCENT * spread),
-            "run.wallclock_high": compose.summed(whole, NINETY_PERCENT * spread),
+            "run.wallclock_low": goodput.quantile(whole, spread, -NINETY_PERCENT),
+            "run.wallclock_high": goodput.quantile(whole, spread, NINETY_PERCENT),
         }
         | _totals(values, run, found, wall)
     )
@@ -110,10 +112,10 @@ def _without_spares(run: RunInputs, found: dict[str, Array], far: Level, interru
     lost = compose.product(interruptions, fails.node_share)
     wait = reliability.spare_wait(fails.spares, rate, fails.repair)
     alone = reliability.blocking(fails.spares, compose.product(rate, fails.repair))
-    speed = elastic.replicas_left(nodes, 1.0, compose.chosen(fails.replica_nodes > nodes, nodes, fails.replica_nodes))
-    shrinks = compose.product(fails.elastic, fails.minimum < nodes, speed > 0)
+    speed = elastic.replicas_left(nodes, 1.0, fails.replica_nodes)
+    shrinks = compose.product(fails.elastic, speed)
     again = compose.product(alone, elastic.spare_loss(far.restart, far.interval))
-    smaller = compose.summed(again, compose.product(wait, 1.0 - speed))
+    smaller = compose.summed(again, compose.product(wait, compose.rest(speed)))
     each = compose.chosen(fails.limited, compose.chosen(shrinks, smaller, wait), 0.0)
     time: Array = compose.chosen(each, compose.product(lost, compose.chosen(each, each, 1.0)), 0.0)
     return time
@@ -123,16 +125,15 @@ def _totals(values: Inputs, run: RunInputs, found: dict[str, Array], wall: dict[
     """Cost, energy and carbon of the whole run."""
     cluster, store, fails = values.cluster, run.storage, run.reliability
     whole = wall["wallclock"]
-    busy = compose.summed(wall["wallclock.steps"], wall["wallclock.evaluation"], wall["wallclock.lost"])
+    busy = compose.summed(*(wall[name] for name in BUSY))
     spares = compose.product(fails.spares, cluster.accelerators_per_node)
     kept = storage.kept_bytes(
         store.dataset, compose.product(run.checkpoint.keep, run.checkpoint.made), found["checkpoint.bytes"]
     )
     billed = compose.chosen(store.capacity, store.capacity, kept)
     stored = storage.storage_cost(billed, store.price, whole)
-    waiting = energy.waiting_energy(
-        cluster.accelerators, cluster.power, fails.idle_share, cluster.pue, compose.summed(whole, -busy)
-    )
+    idle = compose.summed(*(wall[name] for name in RUN_TREE["wallclock"].children if name not in BUSY))
+    waiting = energy.waiting_energy(cluster.accelerators, cluster.power, fails.idle_share, cluster.pue, idle)
     leaves = {
         "total.cost.accelerators": cost.rental_cost(cluster.accelerators, whole, cluster.price),
         "total.cost.spares": cost.rental_cost(spares, whole, cluster.price),

@@ -211,9 +211,7 @@ def _intervals(scenario: Scenario, wanted: Sequence[tuple[str, float]]) -> tuple
         return ()
     answers = estimate(
         [
-            _changed(
-                scenario, checkpoint__interval=interval, checkpoint__rule=0.0, checkpoint__storage_interval=math.nan
-            )
+            _changed(scenario, checkpoint__interval=interval, checkpoint__given=1.0, checkpoint__stores_apart=0.0)
             for _, interval in wanted
         ]
     )

@@ -32,7 +32,8 @@ FLEET_RATES = {
 ACCELERATORS_PER_NODE = {"tpu-v4": 4}
 EIGHT = 8
 LINEAR_UP_TO = 32_768
-RULES = {"given": 0, "auto": 1, "young": 2, "daly": 3}
+RULES = {"given": "given", "by_young": "young", "by_daly": "daly"}
+"""Flags of an interval, and what it says for each; with none of them it is the best one."""
 HOST_FRACTION = 0.8
 HOST_RATE = 10e9
 DRIVES = (40e9, 20e9)
@@ -196,11 +197,13 @@ def _checkpoint(parts: Parts, network: Value, resolved: dict[str, Value]) -> dic
         "writers": _writing(own, saves, float(writers)),
         "writing_nodes": _writing(own, saves, float(math.ceil(writers / parts.node.accelerators))),
         "files": _writing(own, saves, float(writers)),
+        "gathers": _writing(own, saves, float(writers == 1 and total > 1)),
         "writer_rate": own("writer_rate"),
         "host_rate": _host_rate(parts, saves),
         "planning": own("planning"),
-        "rule": own("interval", float(RULES[str(rule)])),
+        **{name: own("interval", float(rule == text)) for name, text in RULES.items()},
         "interval": own("interval") if rule == "given" else derived(UNKNOWN, f"by rule: {rule}"),
+        "stores_apart": own("storage_interval", float(saves.storage_interval is not None)),
         "storage_interval": own("storage_interval") if saves.storage_interval else derived(UNKNOWN, "by rule: auto"),
         "near_write": write,
         "near_read": read,
@@ -270,6 +273,7 @@ def _reliability(parts: Parts, fails: Reliability | None, total: int) -> dict[st
     plan = parts.file.plan
     replica = plan.tensor * plan.pipeline * plan.context
     evaluation = fails.evaluation
+    shrinks = fails.elastic is not None and fails.elastic.minimum < nodes
     return {
         "accelerator_mtbf": derived(math.inf, "no failures") if free else _accelerator_mtbf(parts, fails, total, own),
         "exponent": own("exponent") if fails.mtbf is None else derived(1.0, "the rate of this job is given"),
@@ -277,9 +281,10 @@ def _reliability(parts: Parts, fails: Reliability | None, total: int) -> dict[st
         **{name: own(name) for name in ("detect", "replace", "start", "initialise", "warm_up", "node_share", "repair")},
         "limited": own("spares", float(fails.spares is not None)),
         "spares": own("spares", float(fails.spares or 0)),
-        "elastic": derived(float(fails.elastic is not None), "elastic given" if fails.elastic else "not elastic"),
-        "minimum": derived(float(fails.elastic.minimum if fails.elastic else nodes), "elastic.minimum"),
-        "replica_nodes": derived(max(1.0, replica / parts.node.accelerators), "nodes of a replica of the model"),
+        "elastic": derived(float(shrinks), "a node less is enough" if shrinks else "not elastic, or no node too many"),
+        "replica_nodes": derived(
+            min(max(1.0, replica / parts.node.accelerators), nodes), "nodes of a replica of the model"
+        ),
         "evaluation_every": derived(float(evaluation.every) if evaluation else math.inf, "evaluation.every"),
         "evaluation_time": derived(evaluation.time if evaluation else 0.0, "evaluation.time"),
         "idle_share": default(IDLE_SHARE, "usual draw of nodes that wait, over that of training"),

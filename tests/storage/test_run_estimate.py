@@ -642,3 +642,34 @@ def test_supply_names_every_stage(of):
     narrowest = min(answer[f"storage.read.{stage}"] for stage in READ_STAGES)
     assert answer["storage.read"] == pytest.approx(0.8 * narrowest)
     assert np.isfinite(answer["storage.read"])
+
+
+def below(one):
+    yield one
+    for argument in one.arguments:
+        yield from below(argument)
+
+
+TRACED = (
+    "step.loading",
+    "wallclock.steps",
+    "wallclock.saves",
+    "wallclock.restarts",
+    "wallclock.nodes",
+    "checkpoint.stall",
+    "checkpoint.load",
+    "checkpoint.storage_interval",
+    "reliability.rate",
+    "run.wallclock_high",
+    "total.cost",
+    "total.energy",
+)
+
+
+@pytest.mark.parametrize("term", TRACED)
+def test_every_number_of_a_run_can_be_traced(term, ask):
+    """Nothing in between is plain arithmetic that an explanation could not name."""
+    blocks = {"checkpoint": {"mode": "in-memory"}, "reliability": {"spares": 1}}
+    scenario, _ = ask.resolved(RUN | blocks)
+    found = [one for one in below(explain(scenario, term, 5)) if one.kind == "arithmetic"]
+    assert [one.name for one in found] == []
