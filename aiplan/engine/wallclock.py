@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aiplan.core import compose, cost, elastic, energy, goodput, reliability, storage
+from aiplan.core import compose, cost, elastic, energy, goodput, reliability, spread, storage
 from aiplan.engine.saving import Level, failure_terms, levels, ratio, saving_terms
 from aiplan.engine.tree import RUN_TREE, TREE, add_up
 
@@ -55,7 +55,7 @@ def wallclock_terms(
     leaves["wallclock.nodes"] = _without_spares(run, found, far, interruptions)
     wall = add_up(leaves, {name: branch for name, branch in RUN_TREE.items() if name.startswith("wallclock")})
     after = compose.summed(work, *first.values())
-    spread = goodput.combined_deviation(_deviation(near, work), _deviation(stretched, after))
+    deviation = spread.combined_deviation(_deviation(near, work), _deviation(stretched, after))
     whole = wall["wallclock"]
     return (
         found
@@ -68,8 +68,8 @@ def wallclock_terms(
             "reliability.ettr": goodput.two_level_ettr(ratio(near), ratio(stretched)),
             "reliability.interruptions": interruptions,
             "run.goodput": goodput.goodput(useful, whole),
-            "run.wallclock_low": goodput.quantile(whole, spread, -NINETY_PERCENT),
-            "run.wallclock_high": goodput.quantile(whole, spread, NINETY_PERCENT),
+            "run.wallclock_low": spread.quantile(whole, deviation, -NINETY_PERCENT),
+            "run.wallclock_high": spread.quantile(whole, deviation, NINETY_PERCENT),
         }
         | _totals(values, run, found, wall)
     )
@@ -99,10 +99,10 @@ def _startup(run: RunInputs) -> Array:
 
 
 def _deviation(level: Level, work: Array) -> Array:
-    spread: Array = goodput.wall_time_deviation(
+    deviation: Array = spread.wall_time_deviation(
         work, level.rate, level.interval, level.stall, level.restart, level.drain
     )
-    return spread
+    return deviation
 
 
 def _without_spares(run: RunInputs, found: dict[str, Array], far: Level, interruptions: Array) -> Array:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aiplan.core import elastic, goodput, loading, reliability, save_intervals, storage
+from aiplan.core import elastic, goodput, loading, reliability, save_intervals, spread, storage
 
 from . import simulators
 
@@ -61,7 +61,7 @@ def test_spread_of_the_wall_clock(case):
     mtbf, interval, stall, restart, drain = case
     work = round(60 * mtbf / interval) * interval
     walls = [simulators.job(work, 1 / mtbf, interval, stall, restart, drain, 500 + s).wall for s in range(250)]
-    expected = float(goodput.wall_time_deviation(work, 1 / mtbf, interval, stall, restart, drain))
+    expected = float(spread.wall_time_deviation(work, 1 / mtbf, interval, stall, restart, drain))
     assert np.std(walls) == pytest.approx(expected, rel=0.15)
     wall = float(goodput.wall_time(work, 1 / mtbf, interval, stall, restart, drain))
     inside = np.mean(np.abs(np.array(walls) - wall) <= 1.645 * expected)
@@ -144,7 +144,7 @@ def test_parts_add_up(work, rate, interval, stall, restart, drain):
 def test_without_failures_only_stalls_are_left():
     assert float(goodput.ettr(0.0, 100.0, 25.0, 1e6, 1e6)) == pytest.approx(0.8)
     assert float(goodput.lost_time(1000.0, 0.0, 100.0, 25.0, 50.0)) == 0.0
-    assert float(goodput.wall_time_deviation(1000.0, 0.0, 100.0, 25.0, 60.0, 0.0)) == 0.0
+    assert float(spread.wall_time_deviation(1000.0, 0.0, 100.0, 25.0, 60.0, 0.0)) == 0.0
     assert math.isinf(float(save_intervals.exact(5.0, math.inf, 0.0)))
 
 
