@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aiplan.report.accuracy.scatter import COLOURS, Axis
 from aiplan.report.checkpoint import wording
-from aiplan.report.text import clean, percent
+from aiplan.report.text import clean
 from aiplan.units import duration
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ CURVES: tuple[tuple[str, Callable[[Interval], float]], ...] = (
 
 def chart(answer: CheckpointAnswer) -> str:
     """Return the chart as an SVG file of its own."""
-    label = "Loss over the interval between checkpoints"
+    label = "Share of the wall clock lost, over the interval between checkpoints"
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
     parts = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -77,7 +77,7 @@ def _grid(across: Axis, up: Axis) -> Iterator[str]:
         share = up.low * (up.high / up.low) ** (step / 5)
         height = up.at(share)
         yield f'<line class="grid" x1="{LEFT}" y1="{height:.1f}" x2="{RIGHT}" y2="{height:.1f}"/>'
-        yield f'<text class="small" x="{LEFT - 10}" y="{height + 4:.1f}" text-anchor="end">{percent(share)}</text>'
+        yield f'<text class="small" x="{LEFT - 10}" y="{height + 4:.1f}" text-anchor="end">{wording.share(share)}</text>'
     for step in range(6):
         interval = across.low * (across.high / across.low) ** (step / 5)
         place = across.at(interval)

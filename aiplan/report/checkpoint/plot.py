@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from aiplan.report.text import percent
+from aiplan.report.checkpoint import wording
 from aiplan.units import duration
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _framed(answer: CheckpointAnswer, canvas: list[list[str]], top: float, botto
     found = ["share of the wall clock over the interval between saves"]
     for row, cells in enumerate(canvas):
         share = math.exp(math.log(top) + row / (HEIGHT - 1) * (math.log(bottom) - math.log(top)))
-        label = percent(share) if row in {0, HEIGHT // 2, HEIGHT - 1} else ""
+        label = wording.share(share) if row in {0, HEIGHT // 2, HEIGHT - 1} else ""
         found.append(f"{label:>{MARGIN - 1}} |{''.join(cells)}".rstrip())
     found.append(" " * MARGIN + "+" + "-" * width)
     first, last = duration(answer.curve[0].interval), duration(answer.curve[-1].interval)
