@@ -77,7 +77,8 @@ def _grid(across: Axis, up: Axis) -> Iterator[str]:
         share = up.low * (up.high / up.low) ** (step / 5)
         height = up.at(share)
         yield f'<line class="grid" x1="{LEFT}" y1="{height:.1f}" x2="{RIGHT}" y2="{height:.1f}"/>'
-        yield f'<text class="small" x="{LEFT - 10}" y="{height + 4:.1f}" text-anchor="end">{wording.share(share)}</text>'
+        text = wording.share(share)
+        yield f'<text class="small" x="{LEFT - 10}" y="{height + 4:.1f}" text-anchor="end">{text}</text>'
     for step in range(6):
         interval = across.low * (across.high / across.low) ** (step / 5)
         place = across.at(interval)

@@ -9,6 +9,8 @@ from aiplan.report.checkpoint import wording
 from aiplan.units import duration
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from aiplan.planning.checkpoint import CheckpointAnswer
     from aiplan.report.console import Look
 
@@ -35,16 +37,26 @@ def plot(answer: CheckpointAnswer, look: Look) -> str:
 
     for row in canvas:
         row[column(answer.used.interval)] = USED
+    places = [column(one.interval) for one in points]
     for mark, shares in (
         (SAVES, [one.saves for one in points]),
         (LOST, [one.lost for one in points]),
         (BOTH, [one.loss for one in points]),
     ):
-        for one, share in zip(points, shares, strict=True):
+        for place, share in _every_column(places, shares):
             if share >= bottom:
                 level = (math.log(share) - math.log(bottom)) / (math.log(top) - math.log(bottom))
-                canvas[HEIGHT - 1 - round(level * (HEIGHT - 1))][column(one.interval)] = mark
+                canvas[HEIGHT - 1 - round(level * (HEIGHT - 1))][place] = mark
     return "".join(f"{line}\n" for line in _framed(answer, canvas, top, bottom))
+
+
+def _every_column(places: Sequence[int], shares: Sequence[float]) -> Iterator[tuple[int, float]]:
+    """Yield a share for every column between the first and the last place, on the line between its neighbours."""
+    for here, there, left, right in zip(places, places[1:], shares, shares[1:], strict=False):
+        for place in range(here, there):
+            part = (place - here) / (there - here)
+            yield place, left ** (1.0 - part) * right**part
+    yield places[-1], shares[-1]
 
 
 def _framed(answer: CheckpointAnswer, canvas: list[list[str]], top: float, bottom: float) -> list[str]:
