@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from aiplan.scenario.load import Scenario
 
 
-CODE = "AIP342"
+CODE = "AIP362"
 
 
 def impossible(scenario: Scenario) -> list[tuple[Fault, Mark | None]]:
