@@ -113,9 +113,9 @@ _ROWS = (
     Code("AIP332", "variable-against-hardware", "The environment variable contradicts the hardware or another one."),
     Code("AIP333", "forbidden-algorithm", "The environment forbids the algorithm that the estimate assumes."),
     # The run as a whole
-    Code("AIP360", "dense-update", "Every byte of the state changes, so saving only what changed saves nothing."),
-    Code("AIP361", "beyond-published", "The size lies beyond what was published, where rates grow in another way."),
-    Code("AIP362", "impossible-interval", "Checkpoints this far apart, or this close, cannot be made in this run."),
+    Code("AIP380", "dense-update", "Every byte of the state changes, so saving only what changed saves nothing."),
+    Code("AIP381", "beyond-published", "The size lies beyond what was published, where rates grow in another way."),
+    Code("AIP382", "impossible-interval", "Checkpoints this far apart, or this close, cannot be made in this run."),
 )
 
 CODES: dict[str, Code] = {row.code: row for row in _ROWS}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from aiplan.scenario.load import Scenario
 
 
-CODE = "AIP362"
+CODE = "AIP382"
 
 
 def impossible(scenario: Scenario) -> list[tuple[Fault, Mark | None]]:

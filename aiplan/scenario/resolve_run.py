@@ -80,7 +80,7 @@ def _check_checkpoint(saves: Checkpoint, parts: Parts) -> Iterator[Fault]:
             else "every weight of a dense model changes in every step"
         )
         yield Fault(
-            "AIP360",
+            "AIP380",
             f"an incremental checkpoint saves nothing: {why}",
             "checkpoint.form",
             "form: quantised, or mode: async; incremental pays for sparse updates only",
@@ -130,7 +130,7 @@ def cautions(file: ScenarioFile, accelerators: int) -> Iterator[Caution]:
     fails, saves = file.reliability, file.checkpoint
     if isinstance(fails, Reliability) and fails.exponent <= 1 and fails.mtbf is None and accelerators > LINEAR_UP_TO:
         yield Caution(
-            "AIP361",
+            "AIP381",
             "reliability",
             f"rates of interruptions are published up to {LINEAR_UP_TO:,} accelerators, and there are {accelerators:,}",
             "100,000 were interrupted 2.8 times as often as a linear growth says: try reliability.exponent=1.9",

@@ -25,7 +25,7 @@ REFUSED = {
         "AIP107",
         "not inside",
     ),
-    "incremental": ({"checkpoint": {"form": "incremental", "ratio": 0.1}}, "AIP360", "adam changes every byte"),
+    "incremental": ({"checkpoint": {"form": "incremental", "ratio": 0.1}}, "AIP380", "adam changes every byte"),
     "no ratio": ({"checkpoint": {"form": "quantised"}}, "AIP106", "needs a ratio"),
     "ratio of a whole": ({"checkpoint": {"ratio": 0.5}}, "AIP107", "no ratio"),
     "two intervals": ({"checkpoint": {"storage_interval": "1 h"}}, "AIP107", "one interval only"),
@@ -62,7 +62,7 @@ def test_intervals_that_cannot_be(name, ask):
     slow = {"read": "10 GB/s", "write": "2 GB/s"}
     scenario, _ = ask.resolved(RUN | {"storage": slow, "checkpoint": saves})
     found = impossible(scenario)
-    assert any(text in fault.problem and fault.code == "AIP362" for fault, _ in found)
+    assert any(text in fault.problem and fault.code == "AIP382" for fault, _ in found)
     assert not impossible(
         ask.resolved(RUN | {"storage": slow, "checkpoint": saves | {"interval": "5 h", "storage_interval": None}})[0]
     )
@@ -74,6 +74,6 @@ def test_sizes_beyond_what_was_published_are_warned_of(ask):
     large["plan"] = {"tensor": 8, "pipeline": 16, "count_embedding_as_layer": True}
     large["workload"] = LLAMA["workload"] | {"global_batch": 784 * 16}
     scenario, _ = ask.resolved(large)
-    assert [one.code for one in scenario.cautions] == ["AIP361"]
+    assert [one.code for one in scenario.cautions] == ["AIP381"]
     steep = ask.planned(large | {"reliability": {"exponent": 1.92}})
     assert estimate([scenario])[0]["reliability.mtbf"] / steep["reliability.mtbf"] == pytest.approx(2.8, abs=0.1)
