@@ -1,3 +1,20 @@
-"""Capacity planner for AI training clusters: closed-form models, every number explained."""
+"""aiplan: a capacity planner for AI training clusters. `load`, `estimate` and `search` are the library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aiplan.api import estimate, load, search
 
 __version__ = "0.1.0"
+__all__ = ["__version__", "estimate", "load", "search"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the library when it is used: the command line starts without it."""
+    if name in __all__:
+        from importlib import import_module  # noqa: PLC0415
+
+        return getattr(import_module("aiplan.api"), name)
+    raise AttributeError(f"module 'aiplan' has no attribute '{name}'")

@@ -17,7 +17,7 @@ from outputs import DOCS, run, table, with_blocks
 
 from aiplan.catalog.records import KINDS, Entry
 from aiplan.cli.main import main
-from aiplan.declare import rows
+from aiplan.declare.docs import rows
 
 PAGE = DOCS / "catalog.md"
 _FILE = re.compile(r"<!-- file: (\S+) -->\n```yaml\n(.*?)```", re.DOTALL)

@@ -9,7 +9,8 @@ from chapter_row import FAILS, OUTSIDE, PER_BIT, TOLERANCE, Row, gigabits, judge
 from lookups import entries, entry, estimated
 
 from aiplan import units
-from aiplan.core import collectives
+from aiplan.core import collectives, trees
+from aiplan.core.net import Net
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,11 +114,11 @@ def ring_and_tree() -> Iterator[Row]:
         "the count of latencies grows with n; the bytes each rank sends stay below 2 M",
         within(rounds[1024] == 2 * 1023, reading=True),
     )
-    depths = {n: float(collectives.tree_all_reduce_time(0.0, float(n), inf, 1.0)) for n in counts}
+    depths = {n: float(trees.double_tree(0.0, float(n), Net(inside_latency=1.0))) for n in counts}
     yield Row(
         "tree all-reduce: depth O(log n)",
         "; ".join(f"n = {n}: {depths[n]:g} latencies" for n in counts),
-        "up and down a tree of depth ceil(log2 n)",
+        "up and down a tree of depth floor(log2 n)",
         within(depths[1024] == 20 and depths[64] == 12),
     )
     broadcast = {n: float(collectives.broadcast_volume(size, float(n))) for n in counts}

@@ -11,7 +11,7 @@ import sys
 from outputs import DOCS, run
 
 from aiplan.catalog.records import KINDS
-from aiplan.declare import json_schema
+from aiplan.declare.schema import json_schema
 from aiplan.scenario.model import Model
 from aiplan.scenario.records import SCHEMA_VERSION, ScenarioFile
 from aiplan.scenario.software import Software

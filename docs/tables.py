@@ -21,7 +21,8 @@ from aiplan import units
 from aiplan.catalog import nccl
 from aiplan.cli.main import main as aiplan
 from aiplan.core.compression import METHODS
-from aiplan.declare import Diagnostics, parse_variation, read, render, rows
+from aiplan.declare import Diagnostics, parse_variation, read, render
+from aiplan.declare.docs import rows
 from aiplan.planning import estimate as planning
 from aiplan.planning.calibration import counted
 from aiplan.planning.run_files import measured_runs
@@ -283,7 +284,7 @@ def variable_table() -> str:
             f"`{name}`",
             f"{known.what}; no longer read, use `{known.replaced_by}`" if known.replaced_by else known.what,
             known.default or "-",
-            known.since or "-",
+            f"{known.since or '-'}{', unverified' if known.since_unverified else ''}",
             known.needs or "-",
         )
         for name, known in nccl.variables().items()

@@ -11,16 +11,13 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from aiplan.adapters.nccl_lines import WIDTHS
-from aiplan.core import curves
+from aiplan.core import busbw, curves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aiplan.adapters.nccl_lines import Half, Row
 
-SHARED = ("all_gather", "all_to_all", "reduce_scatter", "gather", "scatter")
-"""Operations whose size is that of all ranks together."""
-PASSES = {"all_reduce": 2.0} | dict.fromkeys(SHARED, 1.0)
 PRINTED = 0.005e9
 """Half of the last digit of a bandwidth."""
 TELLING = 1e9
@@ -31,9 +28,14 @@ MOST = 2.0**24
 GIBI = 2.0**30 / 1e9
 
 
+def spoken(operation: str) -> str:
+    """Return the name that the rest of aiplan has for an operation of a log."""
+    return operation.replace("_", "-")
+
+
 def passes_of(operation: str) -> float | None:
     """Return how often the data of an operation goes round; None where busbw is algbw."""
-    return PASSES.get(operation)
+    return busbw.PASSES.get(spoken(operation))
 
 
 def operation_of(
@@ -159,7 +161,7 @@ def ranks_of(
         Takes what does not fit, and how sure the answer is.
     """
     stated = [count for count in (communicator, listed) if count is not None]
-    if operation in SHARED:
+    if spoken(operation) in busbw.SHARED:
         counted = _shares(rows)
         if counted is not None:
             if stated and counted not in stated:
@@ -264,7 +266,7 @@ def _factors(rows: Sequence[Row], operation: str, ranks: int | None) -> list[str
     passes = passes_of(operation)
     if passes is not None and ranks is None:
         return []
-    factor = 1.0 if passes is None else float(curves.bus_factor(ranks, passes))
+    factor = 1.0 if ranks is None else busbw.bus_factor_of(spoken(operation), ranks)
     for row in rows:
         for half in row.known:
             loose = PRINTED * (1.0 + factor) + 1e-6 * half.busbw

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from aiplan.declare import Declared, Diagnostics, build, choice, integer, listing, mapping, read, record, text
+from aiplan.declare import Declared, Diagnostics, build, choice, flag, integer, listing, mapping, read, record, text
 
 DOCUMENTATION = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
 FILE = "nccl_variables.yaml"
@@ -30,6 +30,7 @@ class Variable(Declared):
     maximum: int | None = integer(doc="Largest value", default=None)
     default: str | None = text(doc="What holds if it is not set", default=None)
     since: str | None = text(doc="First version", default=None)
+    since_unverified: bool = flag(doc="Whether no documentation states the first version", default=False)
     until: str | None = text(doc="Last version", default=None)
     replaced_by: str | None = text(doc="Variable that took its place; it is no longer read", default=None)
     needs: str | None = choice(NEEDS, doc="Hardware without which it does nothing", default=None)

@@ -48,7 +48,7 @@ def accuracy(
     from aiplan.planning.run_files import library_trainings
     from aiplan.planning.trainings import compare_trainings, step_by_step
     from aiplan.planning.variants import assignments
-    from aiplan.report.accuracy import render
+    from aiplan.report.accuracy import Answer, render
     from aiplan.report.accuracy.scatter import page, plot
 
     changes = assignments(settings or ())
@@ -63,4 +63,4 @@ def accuracy(
         session._replace(output=svg).emit(lambda _: plot(answer))
     if html:
         session._replace(output=html).emit(lambda _: page(answer, worst))
-    session.emit(lambda look: render(answer, worst, session.form, look))
+    session.emit(lambda look: render(Answer(answer, worst), session.form, look))

@@ -3,28 +3,16 @@
 0 yes, 1 answered and the answer is no, 2 could not answer, 70 a bug, 130 interrupted, 141 the reader closed the pipe.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 from aiplan import __version__
-from aiplan.cli import (
-    accuracy,
-    calibrate,
-    catalog,
-    checkpoint,
-    collective,
-    compare,
-    estimate,
-    explain,
-    export,
-    schema,
-    storage,
-    topology,
-)
 from aiplan.report.console import PipeClosed, quiet_exit, write
 
 NAME = "aiplan"
@@ -38,25 +26,30 @@ Examples:
   aiplan explain gpt3-175b-a100 step.bubble
 """
 
-app = typer.Typer(
-    name=NAME,
-    help=HELP,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+COMMANDS = (
+    "estimate",
+    "compare",
+    "explain",
+    "search",
+    "scale",
+    "size",
+    "collective",
+    "topology",
+    "storage",
+    "checkpoint",
+    "accuracy",
+    "calibrate",
+    "catalog",
+    "import",
+    "export",
+    "schema",
 )
-app.command("estimate", help=estimate.HELP, short_help=estimate.SHORT)(estimate.estimate)
-app.command("compare", help=compare.HELP, short_help=compare.SHORT)(compare.compare)
-app.command("explain", help=explain.HELP, short_help=explain.SHORT)(explain.explain)
-app.command("collective", help=collective.HELP, short_help=collective.SHORT)(collective.collective)
-app.command("topology", help=topology.HELP, short_help=topology.SHORT)(topology.topology)
-app.command("storage", help=storage.HELP, short_help=storage.SHORT)(storage.storage)
-app.command("checkpoint", help=checkpoint.HELP, short_help=checkpoint.SHORT)(checkpoint.checkpoint)
-app.command("accuracy", help=accuracy.HELP, short_help=accuracy.SHORT)(accuracy.accuracy)
-app.add_typer(calibrate.app)
-app.add_typer(catalog.app)
-app.add_typer(export.app)
-app.command("schema", help=schema.HELP, short_help=schema.SHORT)(schema.schema)
+"""Each is a file beside this one: a function of that name, with `HELP` and `SHORT`, or an `app` of several commands."""
+
+FILES = {"import": "import_files"}
+"""Files whose names are not those of their commands: such a name is a word of Python."""
+OBJECTS = 50_000
+"""How many new objects make Python look for garbage: the imports of a command make many that all stay."""
 
 
 def _version(asked: bool) -> None:
@@ -65,7 +58,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def no_command(
     context: typer.Context,
     version: Annotated[  # noqa: ARG001  typer answers it before anything else
@@ -78,6 +70,26 @@ def no_command(
         raise typer.Exit(NOT_ANSWERED)
 
 
+def app_of(arguments: Sequence[str]) -> typer.Typer:
+    """Return the command line with the command that is called, or with all where help or completion may list them."""
+    app = typer.Typer(
+        name=NAME,
+        help=HELP,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(no_command)
+    for name in arguments[:1] if set(arguments[:1]) & set(COMMANDS) else COMMANDS:
+        file = FILES.get(name, name)
+        module = import_module(f"aiplan.cli.{file}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app)
+        else:
+            app.command(name, help=module.HELP, short_help=module.SHORT)(getattr(module, file))
+    return app
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code.
 
@@ -86,6 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         What stands behind the program's name; the arguments of the process if not given.
     """
+    gc.set_threshold(OBJECTS)
     _print_anything()
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -98,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        result: Any = app(args=arguments, prog_name=NAME, standalone_mode=False)
+        result: Any = app_of(arguments)(args=arguments, prog_name=NAME, standalone_mode=False)
         return result if isinstance(result, int) else 0
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED

@@ -47,6 +47,15 @@ ScenarioArgument = Annotated[
         show_default=False,
     ),
 ]
+OptionalScenario = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[SCENARIO]",
+        help="Scenario file, name of a scenario of the library, or - for standard input.",
+        autocompletion=scenarios,
+        show_default=False,
+    ),
+]
 RunsArgument = Annotated[
     list[str] | None,
     typer.Argument(

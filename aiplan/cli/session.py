@@ -64,6 +64,27 @@ class Session(NamedTuple):
         self.remark(*(f"read {name}" for name in loaded.diagnostics.sources if not name.startswith("--")))
         return loaded.scenario
 
+    def unsized(self, source: Source, catalog: Catalog, settings: tuple[Setting, ...] = ()) -> Scenario:
+        """Load a scenario whose sizes are to be searched, or raise everything that is wrong with the rest."""
+        from aiplan.planning.variants import load_written
+
+        loaded = load_written(source, catalog, settings, searched=True)
+        if loaded.scenario is None:
+            raise loaded.diagnostics.failure()
+        self.warn(loaded)
+        return loaded.scenario
+
+    def own(self, source: Source, catalog: Catalog, settings: tuple[Setting, ...], convention: str) -> Estimate | None:
+        """Return the estimate of the plan that a scenario has; None if that is to be searched, or is not legal."""
+        from aiplan.planning.estimate import estimate
+        from aiplan.planning.variants import load_written
+
+        loaded = load_written(source, catalog, settings)
+        if loaded.scenario is None:
+            self.say(f"the plan of the scenario is not legal: {loaded.diagnostics.items[0].problem}")
+            return None
+        return None if loaded.scenario.searched else estimate([loaded.scenario], convention)[0]
+
     def runs(self, paths: Sequence[str], catalog: Catalog, settings: Sequence[Setting] = ()) -> list[MeasuredRun]:
         """Read measured runs, or raise everything that is wrong with their files; without a path the published ones."""
         from aiplan.planning.run_files import measured_runs
@@ -115,15 +136,18 @@ class Session(NamedTuple):
             return
         from aiplan.report.console import Look
 
-        text = rendered(Look(width=self.width))
+        self.save(rendered(Look(width=self.width)), self.output)
+
+    def save(self, text: str, path: str) -> None:
+        """Write a text to a file that was asked for."""
         try:
-            write_file(text, Path(self.output))
+            write_file(text, Path(path))
         except OSError as problem:
             diagnostics = Diagnostics()
             reason = problem.strerror or "it cannot be written"
-            diagnostics.error("AIP113", f"cannot write '{self.output}': {reason}", hint="choose another place")
+            diagnostics.error("AIP113", f"cannot write '{path}': {reason}", hint="choose another place")
             raise diagnostics.failure() from None
-        self.say(f"wrote {self.output}")
+        self.say(f"wrote {path}")
 
 
 def source_of(text: str) -> Source:
@@ -156,3 +180,21 @@ def nothing_counts(hint: str) -> InputError:
         "AIP113", "no run that counts: a step time or tokens per second, a grade and a full layout", hint=hint
     )
     return diagnostics.failure()
+
+
+def amount(option: str, text: str, dimension: str, diagnostics: Diagnostics) -> float:
+    """Read a quantity from an option; note what is wrong with it."""
+    from aiplan.declare import Mark
+    from aiplan.units import UnitError, parse
+
+    try:
+        number = parse(text, dimension)
+        if number > 0:
+            return number
+        problem, hint = f"'{text}' is not above 0", None
+    except UnitError as fault:
+        problem, hint = fault.problem, fault.hint
+    source = f"{option} {text}"
+    diagnostics.sources[source] = source
+    diagnostics.error("AIP102", problem, Mark(source, 1, len(option) + 2, len(source) + 1), hint=hint)
+    return float("nan")

@@ -75,21 +75,21 @@ def phased_mean(first: Numeric, last: Numeric, last_share: Numeric) -> Numeric:
 
 
 @closed_form
-def hierarchical_mean_time(inside: Numeric, outside: Numeric, inside_every: Numeric, outside_every: Numeric) -> Numeric:
-    """Mean time per step of a reduction in two levels that are not done equally often.
+def hierarchical_mean_time(inside: Numeric, whole: Numeric, inside_every: Numeric, whole_every: Numeric) -> Numeric:
+    """Mean time per step of reductions inside the nodes, some of which go on between them.
 
-    t = t_in / k_in + t_out / k_out
+    t = (1 / k_i - 1 / k_w) t_i + t_w / k_w
 
     Parameters
     ----------
     inside : numeric
-        Time t_in of the reduction inside the nodes. [s]
-    outside : numeric
-        Time t_out of the reduction between them. [s]
+        Time t_i of a reduction inside the nodes. [s]
+    whole : numeric
+        Time t_w of one inside and between them. [s]
     inside_every : numeric
-        Steps k_in from one reduction inside to the next. [-]
-    outside_every : numeric
-        Steps k_out from one reduction between nodes to the next. [-]
+        Steps k_i from one reduction inside to the next. [-]
+    whole_every : numeric
+        Steps k_w from one reduction between nodes to the next, a multiple of k_i. [-]
 
     Returns
     -------
@@ -98,15 +98,15 @@ def hierarchical_mean_time(inside: Numeric, outside: Numeric, inside_every: Nume
 
     Notes
     -----
-    Ranks of a node stay together while nodes drift apart for k_out steps. Both 1 is an ordinary reduction in two
-    levels.
+    Ranks of a node stay together while nodes drift apart for k_w steps. Both 1 is an ordinary reduction in two levels.
+    What is exposed of either can be put in as well: it is a mean over steps.
 
     References
     ----------
     .. [1] Lin et al., "Don't Use Large Mini-Batches, Use Local SGD", ICLR 2020, section on hierarchical local SGD.
        https://arxiv.org/abs/1808.07217
     """
-    return inside / inside_every + outside / outside_every
+    return (1.0 / inside_every - 1.0 / whole_every) * inside + whole / whole_every
 
 
 @closed_form

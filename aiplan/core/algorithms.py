@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from aiplan.core import all_reduces, bounds, broadcasts, exchanges, gathers
+from aiplan.core import all_reduces, bounds, broadcasts, busbw, exchanges, gathers, trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ OPERATIONS = {
         Operation("send-recv", "message", *(bounds.send,) * 3),
     )
 }
-EXCHANGES = ("all-gather", "reduce-scatter", "all-to-all")
+EXCHANGES = tuple(name for name in OPERATIONS if name in busbw.SHARED)
 """Operations whose bus bandwidth counts the part that leaves a rank."""
 
 
@@ -122,7 +122,7 @@ ALGORITHMS = {
         ),
         Algorithm(
             "tree",
-            {"all-reduce": all_reduces.double_tree, "broadcast": broadcasts.double_tree_broadcast},
+            {"all-reduce": trees.double_tree, "broadcast": trees.double_tree_broadcast},
             ANY,
             "https://doi.org/10.1016/j.parco.2009.09.001",
             nccl=("all-reduce",),

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aiplan.core.collectives import binomial_tree_depth, ring_all_gather_time, ring_all_reduce_time
+from aiplan.core.collectives import (
+    binomial_tree_depth,
+    ring_all_gather_time,
+    ring_all_reduce_time,
+    search_tree_depth,
+)
 from aiplan.core.formula import closed_form
 from aiplan.core.topology import hop_latency, ring_bandwidth
 
@@ -170,46 +175,6 @@ def binomial_tree(nbytes: Numeric, ranks: Numeric, net: Net) -> Numeric:
 
 
 @closed_form
-def double_tree(nbytes: Numeric, ranks: Numeric, net: Net) -> Numeric:
-    """Time of a pipelined all-reduce over two binary trees, each with half of the data.
-
-    t = c + 2 (sqrt(A) + sqrt(B))^2, A = d_i a_i + d_o a_o, B = max(f_p n / (2 b_i), f_m n / (2 g b_o))
-
-    Parameters
-    ----------
-    nbytes : numeric
-        Buffer per rank n. [B]
-    ranks : numeric
-        Number of ranks p, at least 1. [-]
-    net : Net
-        Links under it.
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [s]
-
-    Notes
-    -----
-    f = 2, or 1 if there are two ranks (f_p) or two nodes (f_m). Best number of chunks; reduction hidden. A rank
-    sends 2 n in all, so that the bandwidth term is p / (p - 1) of the ring's.
-
-    References
-    ----------
-    .. [1] Sanders, Speck and Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
-       Parallel Computing 35, 2009. https://doi.org/10.1016/j.parco.2009.09.001
-    """
-    near, far = binomial_tree_depth(net.local(ranks)), binomial_tree_depth(net.nodes(ranks))
-    path = near * net.inside_latency + far * net.outside_latency
-    node = net.local(ranks) * net.outside_bandwidth
-    inside = np.where(net.local(ranks) > 1, np.where(ranks == 2, 0.5, 1.0) * nbytes / net.inside_bandwidth, 0.0)
-    sent = np.where(net.nodes(ranks) == 2, 0.5, 1.0) * nbytes / node
-    outside = np.where(net.crosses(ranks), sent, 0.0)
-    half = np.maximum(inside, outside)
-    return _after_launch(2.0 * (np.sqrt(path) + np.sqrt(half)) ** 2, ranks, net)
-
-
-@closed_form
 def two_level(nbytes: Numeric, ranks: Numeric, net: Net) -> Numeric:
     """Time of a hierarchical all-reduce: reduce-scatter in the node, rings between nodes, all-gather in the node.
 
@@ -300,7 +265,7 @@ def nvls_tree(nbytes: Numeric, ranks: Numeric, net: Net) -> Numeric:
 
     Notes
     -----
-    The kernels reach the bus bandwidth of one node. d_o = ceil(log2 m); f = 1 on two nodes, 2 on more.
+    The kernels reach the bus bandwidth of one node. d_o = floor(log2 m); f = 1 on two nodes, 2 on more.
     At least two ranks a node.
 
     References
@@ -311,7 +276,7 @@ def nvls_tree(nbytes: Numeric, ranks: Numeric, net: Net) -> Numeric:
     inside = nbytes * (ranks - 1.0) * (local + 1.0) / (ranks * np.maximum(local - 1.0, 0.5) * net.inside_bandwidth)
     sent = np.where(nodes == 2, 1.0, 2.0) * nbytes / (local * net.outside_bandwidth)
     outside = np.where(net.crosses(ranks), sent, 0.0)
-    latency = net.inside_latency + 2.0 * binomial_tree_depth(nodes) * net.outside_latency
+    latency = net.inside_latency + 2.0 * search_tree_depth(nodes) * net.outside_latency
     return _after_launch(latency + np.maximum(inside, outside), ranks, net)
 
 

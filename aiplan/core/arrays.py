@@ -12,7 +12,7 @@ Numeric: TypeAlias = Any
 """A float, an int or an array of them; closed forms broadcast over all of them."""
 
 Array: TypeAlias = "NDArray[np.float64]"
-"""What the engine hands around: float64, shape (plans, 1) or (plans, stages)."""
+"""What the engine hands around: float64, shape (1, plans) or (stages, plans)."""
 
 StageIndex: TypeAlias = "NDArray[np.intp]"
-"""Column of a pipeline stage, shape (plans, 1)."""
+"""Column of a pipeline stage, shape (1, plans)."""

@@ -125,41 +125,6 @@ def scatter_broadcast(nbytes: Numeric, ranks: Numeric, net: Net) -> Numeric:
 
 
 @closed_form
-def double_tree_broadcast(nbytes: Numeric, ranks: Numeric, net: Net) -> Numeric:
-    """Time of a pipelined broadcast over two binary trees, each with half of the message.
-
-    t = c + (sqrt(2 A) + sqrt(n / b))^2, A = d_i a_i + d_o a_o
-
-    Parameters
-    ----------
-    nbytes : numeric
-        Message n. [B]
-    ranks : numeric
-        Number of ranks p, at least 1. [-]
-    net : Net
-        Links under it.
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [s]
-
-    Notes
-    -----
-    b is the slower of the rank inside and the node outside. Best number of chunks.
-
-    References
-    ----------
-    .. [1] Sanders, Speck and Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
-       Parallel Computing 35, 2009. https://doi.org/10.1016/j.parco.2009.09.001
-    """
-    near, far = binomial_tree_depth(net.local(ranks)), binomial_tree_depth(net.nodes(ranks))
-    path = near * net.inside_latency + far * net.outside_latency
-    bandwidth = ring_bandwidth(ranks, net.local_ranks, net.inside_bandwidth, net.outside_bandwidth)
-    return _after_launch((np.sqrt(2.0 * path) + np.sqrt(nbytes / bandwidth)) ** 2, ranks, net)
-
-
-@closed_form
 def binomial_reduce(nbytes: Numeric, ranks: Numeric, net: Net) -> Numeric:
     """Time of a binomial reduction to one rank.
 

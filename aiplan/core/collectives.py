@@ -56,41 +56,6 @@ def ring_all_reduce_time(nbytes: Numeric, ranks: Numeric, bandwidth: Numeric, la
 
 
 @closed_form
-def tree_all_reduce_time(nbytes: Numeric, ranks: Numeric, bandwidth: Numeric, latency: Numeric) -> Numeric:
-    """Time of a pipelined double-binary-tree all-reduce.
-
-    t = 2 n (p > 1) / b + 2 ceil(log2 p) a
-
-    Parameters
-    ----------
-    nbytes : numeric
-        Buffer per rank n. [B]
-    ranks : numeric
-        Number of ranks p, at least 1. [-]
-    bandwidth : numeric
-        Per-rank, one-way b. [B/s]
-    latency : numeric
-        Per level a. [s]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [s]
-
-    Notes
-    -----
-    p = 1 gives 0. The pipeline is taken as filled: an optimum for long messages.
-
-    References
-    ----------
-    .. [1] Sanders, Speck and Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
-       Parallel Computing 35, 2009. https://doi.org/10.1016/j.parco.2009.09.001
-    """
-    several = np.asarray(ranks) > 1
-    return np.where(several, 2.0 * nbytes / bandwidth + 2.0 * np.ceil(np.log2(np.maximum(ranks, 1.0))) * latency, 0.0)
-
-
-@closed_form
 def ring_all_gather_time(nbytes: Numeric, ranks: Numeric, bandwidth: Numeric, latency: Numeric) -> Numeric:
     """Time of a ring all-gather, or of a ring reduce-scatter, which is its mirror image.
 
@@ -254,6 +219,34 @@ def binomial_tree_depth(ranks: Numeric) -> Numeric:
        IJHPCA 19(1), 2005. https://doi.org/10.1177/1094342005051521
     """
     return np.ceil(np.log2(np.maximum(ranks, 1.0)))
+
+
+@closed_form
+def search_tree_depth(ranks: Numeric) -> Numeric:
+    """Count the levels below the root of a search tree, in which every rank is a node.
+
+    d = floor(log2 p)
+
+    Parameters
+    ----------
+    ranks : numeric
+        Number of ranks p, at least 1. [-]
+
+    Returns
+    -------
+    numeric
+        Shape of the input. [-]
+
+    Notes
+    -----
+    p = 1 gives 0. A rank sends to both of its children at once.
+
+    References
+    ----------
+    .. [1] Sanders, Speck and Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
+       Parallel Computing 35, 2009. https://doi.org/10.1016/j.parco.2009.09.001
+    """
+    return np.floor(np.log2(np.maximum(ranks, 1.0)))
 
 
 @closed_form

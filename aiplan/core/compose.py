@@ -50,18 +50,18 @@ def at_stage(values: Numeric, stage: Numeric) -> Numeric:
     Parameters
     ----------
     values : numeric
-        Quantity x per stage, shape (plans, stages) or (plans, 1).
+        Quantity x per stage, shape (stages, plans) or (1, plans).
     stage : numeric
-        Column i of the stage, shape (plans, 1). [-]
+        Row i of the stage, shape (1, plans). [-]
 
     Returns
     -------
     numeric
-        Shape (plans, 1).
+        Shape (1, plans).
 
     Notes
     -----
-    The busiest stage sets the time of a step, the fullest stage decides whether it fits. A single column is the same
+    The busiest stage sets the time of a step, the fullest stage decides whether it fits. A single row is the same
     at every stage.
 
     References
@@ -69,7 +69,12 @@ def at_stage(values: Numeric, stage: Numeric) -> Numeric:
     .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC21.
        https://arxiv.org/abs/2104.04473
     """
-    return values if values.shape[-1] == 1 else np.take_along_axis(values, stage, axis=-1)
+    if values.shape[-2] == 1:
+        return values
+    found = values[..., :1, :]
+    for index in range(1, values.shape[-2]):
+        found = np.where(stage == index, values[..., index : index + 1, :], found)
+    return found
 
 
 @closed_form
@@ -254,6 +259,36 @@ def least(*options: Numeric) -> Numeric:
 
 
 @closed_form
+def largest(*options: Numeric) -> Numeric:
+    """Largest of several quantities.
+
+    x = max(x_1, x_2, ...)
+
+    Parameters
+    ----------
+    *options : numeric
+        Quantities x_i, all in one unit.
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the options, in their unit.
+
+    Notes
+    -----
+    For what is needed at different times, of which the largest is to be provided for.
+
+    References
+    ----------
+    .. [1] NumPy, `maximum`. https://numpy.org/doc/stable/reference/generated/numpy.maximum.html
+    """
+    most = options[0]
+    for option in options[1:]:
+        most = np.maximum(most, option)
+    return most
+
+
+@closed_form
 def over_stages(values: Numeric, copies: Numeric) -> Numeric:
     """Sum of a quantity over all pipeline stages.
 
@@ -262,18 +297,18 @@ def over_stages(values: Numeric, copies: Numeric) -> Numeric:
     Parameters
     ----------
     values : numeric
-        Quantity x_i of each stage that differs, shape (plans, stages).
+        Quantity x_i of each stage that differs, shape (stages, plans).
     copies : numeric
-        How many stages c_i are alike, shape (plans, stages). [-]
+        How many stages c_i are alike, shape (stages, plans). [-]
 
     Returns
     -------
     numeric
-        Shape (plans, 1), in the unit of the values.
+        Shape (1, plans), in the unit of the values.
 
     Notes
     -----
-    Stages with the same layers are kept once. Added from left to right, so that columns of 0 copies, which fill up a
+    Stages with the same layers are kept once. Added from first to last, so that rows of 0 copies, which fill up a
     batch, change nothing.
 
     References
@@ -281,7 +316,11 @@ def over_stages(values: Numeric, copies: Numeric) -> Numeric:
     .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC21.
        https://arxiv.org/abs/2104.04473
     """
-    return np.cumsum(values * copies, axis=-1)[..., -1:]
+    each = values * copies
+    total = each[..., :1, :]
+    for index in range(1, each.shape[-2]):
+        total = total + each[..., index : index + 1, :]
+    return total
 
 
 @closed_form
@@ -293,14 +332,14 @@ def busiest(values: Numeric, copies: Numeric) -> Numeric:
     Parameters
     ----------
     values : numeric
-        Quantity x_i of each stage that differs, not negative, shape (plans, stages).
+        Quantity x_i of each stage that differs, not negative, shape (stages, plans).
     copies : numeric
-        How many stages c_i are alike; 0 for a column that only fills up the batch, shape (plans, stages). [-]
+        How many stages c_i are alike; 0 for a row that only fills up the batch, shape (stages, plans). [-]
 
     Returns
     -------
     numeric
-        Column i, shape (plans, 1). [-]
+        Row i, shape (1, plans). [-]
 
     Notes
     -----
@@ -311,4 +350,4 @@ def busiest(values: Numeric, copies: Numeric) -> Numeric:
     .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters", SC21.
        https://arxiv.org/abs/2104.04473
     """
-    return np.argmax(np.where(np.asarray(copies) > 0, values, -1.0), axis=-1, keepdims=True)
+    return np.argmax(np.where(np.asarray(copies) > 0, values, -1.0), axis=-2, keepdims=True)

@@ -288,10 +288,12 @@ def logits_bytes(
 
 
 @closed_form
-def gathered_layer_bytes(layer_parameters: Numeric, bytes_each: Numeric, sharded: Numeric) -> Numeric:
-    """Bytes of the layers that fully sharded training gathers: the one in use and the next.
+def gathered_layer_bytes(
+    layer_parameters: Numeric, bytes_each: Numeric, sharded: Numeric, ahead: Numeric = 1.0
+) -> Numeric:
+    """Bytes of the layers that fully sharded training gathers: the one in use and those ahead of it.
 
-    n = 2 P_l e [ZeRO-3]
+    n = (1 + a) P_l e [ZeRO-3]
 
     Parameters
     ----------
@@ -301,6 +303,8 @@ def gathered_layer_bytes(layer_parameters: Numeric, bytes_each: Numeric, sharded
         Bytes e per weight. [B]
     sharded : numeric
         1 if weights are sharded (ZeRO stage 3, FSDP). [-]
+    ahead : numeric
+        Layers a that are gathered ahead. [-]
 
     Returns
     -------
@@ -309,14 +313,14 @@ def gathered_layer_bytes(layer_parameters: Numeric, bytes_each: Numeric, sharded
 
     Notes
     -----
-    Prefetch of one layer.
+    Every gathered layer is taken to be as large as the largest.
 
     References
     ----------
     .. [1] Zhao et al., "PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel", 2023.
        https://arxiv.org/abs/2304.11277
     """
-    return 2.0 * layer_parameters * bytes_each * sharded
+    return (1.0 + ahead) * layer_parameters * bytes_each * sharded
 
 
 @closed_form

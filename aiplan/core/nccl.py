@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aiplan.core.collectives import search_tree_depth
 from aiplan.core.formula import closed_form
 from aiplan.core.nccl_tables import TREE_CORRECTION
 
@@ -211,7 +212,7 @@ def tree_time(
     ----------
     .. [1] NCCL, tuning model. https://github.com/NVIDIA/nccl/blob/master/src/graph/tuning.cc
     """
-    latency = 2.0 * ((ranks / nodes - 1.0) * inside + np.floor(np.log2(nodes)) * outside)
+    latency = 2.0 * ((ranks / nodes - 1.0) * inside + search_tree_depth(nodes) * outside)
     return np.where(np.asarray(ranks) > 1, base + latency + 2.0 * nbytes / bandwidth, 0.0)
 
 

@@ -44,8 +44,43 @@ def exposed_time(communication: Numeric, computation: Numeric, share: Numeric, c
     .. [1] Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 13(12), 2020.
        https://arxiv.org/abs/2006.15704
     """
-    exposed = np.maximum(communication - share * computation, 0.0)
+    return _slowed(communication, np.maximum(communication - share * computation, 0.0), contention)
+
+
+def _slowed(communication: Numeric, exposed: Numeric, contention: Numeric) -> Numeric:
     return exposed + contention * (communication - exposed)
+
+
+@closed_form
+def slowed_time(communication: Numeric, exposed: Numeric, contention: Numeric) -> Numeric:
+    """Time that a communication adds to the computation beside it, where it is known what is left of it.
+
+    t = t_e + c (t_comm - t_e)
+
+    Parameters
+    ----------
+    communication : numeric
+        Time of the communication alone, t_comm. [s]
+    exposed : numeric
+        Time t_e of it with no computation beside it. [s]
+    contention : numeric
+        Share c of the hidden communication by which it slows the computation down. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    Where c comes from a slowdown of the computation: `contention_share`.
+
+    References
+    ----------
+    .. [1] "Characterizing Compute-Communication Overlap in GPU-Accelerated Distributed Deep Learning", 2025.
+       https://arxiv.org/abs/2507.03114
+    """
+    return _slowed(communication, exposed, contention)
 
 
 @closed_form
@@ -109,21 +144,35 @@ def share_exposed(communication: Numeric, hidden_share: Numeric) -> Numeric:
 
 
 @closed_form
-def bucketed_exposed_time(communication: Numeric, computation: Numeric, first: Numeric, bucket: Numeric) -> Numeric:
+def bucketed_exposed_time(
+    first_time: Numeric,
+    each: Numeric,
+    last: Numeric,
+    computation: Numeric,
+    first: Numeric,
+    filled: Numeric,
+    between: Numeric,
+) -> Numeric:
     """Time of a reduction in buckets that is left after the backward pass it runs beside.
 
-    t = max(T - (1 - f) C, (1 - f) T - (1 - f - q) C, q T)
+    t = max(f C + t_f + m t_b + t_l, (f + q) C + m t_b + t_l, (f + m q) C + t_b + t_l, C + t_l) - C
 
     Parameters
     ----------
-    communication : numeric
-        Time T of all buckets alone. [s]
+    first_time : numeric
+        Time t_f to reduce the first bucket that is full. [s]
+    each : numeric
+        Time t_b to reduce each of those between the first and the last. [s]
+    last : numeric
+        Time t_l to reduce the last one. [s]
     computation : numeric
         Time C of the backward pass. [s]
     first : numeric
-        Share f of the bytes in the first bucket that is full. [-]
-    bucket : numeric
-        Share q of the bytes in each of the others. [-]
+        Share f of the pass after which the first bucket is full; 1 or more if there is but one, the last. [-]
+    filled : numeric
+        Share q of the pass that each further bucket takes to fill. [-]
+    between : numeric
+        Number m of buckets between the first and the last. [-]
 
     Returns
     -------
@@ -132,29 +181,168 @@ def bucketed_exposed_time(communication: Numeric, computation: Numeric, first: N
 
     Notes
     -----
-    Gradients come at an even pace, buckets go one after the other. The last bucket starts when the backward pass ends
-    and cannot be hidden: q T at least. The first can only start when it is full. Exact where buckets fill up the whole;
-    one bucket (f = 1) hides nothing. A collective in k pieces beside the matmul that feeds it (tensor parallelism) is
-    the same with f = q = 1 / k.
+    Exact: buckets go one after the other, each when it is full, so that one of them waits for the pass and those
+    behind it for each other. The last one starts when the pass ends and cannot be hidden; one bucket hides nothing.
+    The middle two apply where m >= 1, the first where f < 1. A collective in k pieces beside the matmul that feeds it,
+    or that it feeds (tensor parallelism), is the same with pieces alike, f = q = 1 / k and m = k - 2.
 
     References
     ----------
     .. [1] Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 13(12), 2020.
        https://arxiv.org/abs/2006.15704
     """
-    rest = 1.0 - np.minimum(first, 1.0)
-    second = np.minimum(bucket, rest)
-    waits_for_first = communication - rest * computation
-    waits_for_second = rest * communication - (rest - second) * computation
-    tail = np.where(rest > 0.0, second, 1.0) * communication
-    return np.maximum(np.maximum(waits_for_first, waits_for_second), tail)
+    queued = np.maximum(between, 0.0) * each
+    waits_for_first = np.where(np.asarray(first) < 1.0, first_time + queued - (1.0 - first) * computation, 0.0)
+    waits_for_second = queued - (1.0 - first - filled) * computation
+    waits_for_last_but_one = each - (1.0 - first - between * filled) * computation
+    waits = np.where(np.asarray(between) >= 1.0, np.maximum(waits_for_second, waits_for_last_but_one), 0.0)
+    return last + np.maximum(np.maximum(waits_for_first, waits), 0.0)
 
 
 @closed_form
-def prefetched_exposed_time(gather: Numeric, scatter: Numeric, computation: Numeric, units: Numeric) -> Numeric:
-    """Time that sharded weights and gradients add to a pass where the next unit is fetched beside the one in use.
+def bucketed_time(first_time: Numeric, each: Numeric, last: Numeric, first: Numeric, between: Numeric) -> Numeric:
+    """Time of a reduction in buckets, nothing hidden.
 
-    t = g + s + (u - 1) max(g + s - c, 0)
+    t = [f < 1] t_f + m t_b + t_l
+
+    Parameters
+    ----------
+    first_time : numeric
+        Time t_f to reduce the first bucket that is full. [s]
+    each : numeric
+        Time t_b to reduce each of those between the first and the last. [s]
+    last : numeric
+        Time t_l to reduce the last one. [s]
+    first : numeric
+        Share f of the backward pass after which the first bucket is full; 1 or more if there is but one. [-]
+    between : numeric
+        Number m of buckets between the first and the last. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    Each bucket has the latency of a collective of its own.
+
+    References
+    ----------
+    .. [1] Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 13(12), 2020.
+       https://arxiv.org/abs/2006.15704
+    """
+    return np.where(np.asarray(first) < 1.0, first_time, 0.0) + between * each + last
+
+
+@closed_form
+def bucket_bytes(size: Numeric, tensor: Numeric) -> Numeric:
+    """Bytes of a bucket that takes whole tensors.
+
+    n = max(b, w)
+
+    Parameters
+    ----------
+    size : numeric
+        Size b at which a bucket is closed. [B]
+    tensor : numeric
+        Bytes w of a tensor. [B]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [B]
+
+    Notes
+    -----
+    No framework splits a tensor, so a bucket is as large as its tensor at least. In the mean it closes half a tensor
+    later than at b, which is left out.
+
+    References
+    ----------
+    .. [1] PyTorch, DistributedDataParallel, `bucket_cap_mb`.
+       https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
+    """
+    return np.maximum(size, tensor)
+
+
+@closed_form
+def buckets_between(filling: Numeric, first: Numeric, bucket: Numeric) -> Numeric:
+    """Count the buckets between the first and the last.
+
+    m = max(ceil((n - n_f) / b) - 1, 0)
+
+    Parameters
+    ----------
+    filling : numeric
+        Bytes n of the gradients that come while the backward pass runs. [B]
+    first : numeric
+        Bytes n_f of the first bucket. [B]
+    bucket : numeric
+        Bytes b of each of the others, but for the last. [B]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    The last bucket takes what is left, at most b.
+
+    References
+    ----------
+    .. [1] Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 13(12), 2020,
+       section 3.2.3. https://arxiv.org/abs/2006.15704
+    """
+    return np.maximum(np.ceil((filling - first) / bucket) - 1.0, 0.0)
+
+
+@closed_form
+def last_bucket_bytes(
+    filling: Numeric, at_the_end: Numeric, first: Numeric, bucket: Numeric, between: Numeric
+) -> Numeric:
+    """Bytes of the last bucket: what the others leave, and what comes at the very end.
+
+    n_l = n - [n_f < n] n_f - m b + e
+
+    Parameters
+    ----------
+    filling : numeric
+        Bytes n of the gradients that come while the backward pass runs. [B]
+    at_the_end : numeric
+        Bytes e of the gradient that comes last, that of the embedding. [B]
+    first : numeric
+        Bytes n_f of the first bucket. [B]
+    bucket : numeric
+        Bytes b of each of the others. [B]
+    between : numeric
+        Number m of those between the first and the last. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [B]
+
+    Notes
+    -----
+    A first bucket that takes everything is the last one.
+
+    References
+    ----------
+    .. [1] Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 13(12), 2020,
+       section 3.2.3. https://arxiv.org/abs/2006.15704
+    """
+    return filling - np.where(first / filling < 1.0, first, 0.0) - between * bucket + at_the_end
+
+
+@closed_form
+def prefetched_exposed_time(
+    gather: Numeric, scatter: Numeric, computation: Numeric, units: Numeric, ahead: Numeric
+) -> Numeric:
+    """Time that sharded weights and gradients add to a pass where units are gathered ahead of their use.
+
+    t = g + s + [u > 1] (max(g - c, 0) + max(s - c, 0)) + max(u - 2, 0) max(g + s - c, 0); u (g + s) if a = 0
 
     Parameters
     ----------
@@ -166,6 +354,8 @@ def prefetched_exposed_time(gather: Numeric, scatter: Numeric, computation: Nume
         Time c of a unit. [s]
     units : numeric
         Number of units u that are gathered one at a time. [-]
+    ahead : numeric
+        Units a that are gathered ahead of the one in use; 0 is none. [-]
 
     Returns
     -------
@@ -174,14 +364,19 @@ def prefetched_exposed_time(gather: Numeric, scatter: Numeric, computation: Nume
 
     Notes
     -----
-    Units alike, one ahead, one communication stream. The first gather and the last scatter cannot be hidden.
+    Units alike, one communication stream; gradients go before the weights that are gathered next. Exact for none and
+    for one ahead. The first gather and the last scatter cannot be hidden. More ahead helps units that are not alike
+    against each other; alike, a forward pass gains nothing, a backward one less than the time of a unit.
 
     References
     ----------
     .. [1] Zhao et al., "PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel", 2023.
        https://arxiv.org/abs/2304.11277
     """
-    return gather + scatter + (units - 1.0) * np.maximum(gather + scatter - computation, 0.0)
+    ends = np.maximum(gather - computation, 0.0) + np.maximum(scatter - computation, 0.0)
+    inner = np.maximum(units - 2.0, 0.0) * np.maximum(gather + scatter - computation, 0.0)
+    in_use = gather + scatter + np.where(np.asarray(units) > 1.0, ends, 0.0) + inner
+    return np.where(np.asarray(ahead) > 0.0, in_use, units * (gather + scatter))
 
 
 @closed_form
@@ -213,6 +408,34 @@ def contention_slowdown(multiprocessors: Numeric, left: Numeric) -> Numeric:
        https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
     """
     return multiprocessors / left - 1.0
+
+
+@closed_form
+def contention_share(slowdown: Numeric) -> Numeric:
+    """Share of the time of a communication that the computation beside it loses.
+
+    c = s / (1 + s)
+
+    Parameters
+    ----------
+    slowdown : numeric
+        Relative slowdown s of the computation while the communication runs. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    While the communication runs for t, computation of t / (1 + s) is done. With k of m multiprocessors taken, k / m.
+
+    References
+    ----------
+    .. [1] "Characterizing Compute-Communication Overlap in GPU-Accelerated Distributed Deep Learning", 2025.
+       https://arxiv.org/abs/2507.03114
+    """
+    return slowdown / (1.0 + slowdown)
 
 
 @closed_form

@@ -1,14 +1,13 @@
 """How a record's fields are declared once: dimension, default, bounds, doc; positions and errors.
 
 Read in this order: `source` (text to nodes with positions), `fields` (declaring), `build` (nodes to records),
-`patch` (changes from the command line), `diagnostics` and `codes` (findings), `schema` and `docs` (other
-views of the same declarations).
+`patch` (changes from the command line), `diagnostics` and `codes` (findings). `schema` and `docs` are other
+views of the same declarations, for who asks for them: import those from there.
 """
 
 from aiplan.declare.build import Origin, OriginKind, Origins, build
 from aiplan.declare.codes import CODES, Code
 from aiplan.declare.diagnostics import Diagnostic, Diagnostics, InputError, Mark, render
-from aiplan.declare.docs import DocRow, rows
 from aiplan.declare.fields import (
     REQUIRED,
     Declared,
@@ -26,8 +25,7 @@ from aiplan.declare.fields import (
     records,
     text,
 )
-from aiplan.declare.patch import parse_assignment, parse_variation, set_value
-from aiplan.declare.schema import json_schema
+from aiplan.declare.patch import parse_assignment, parse_counts, parse_variation, set_value
 from aiplan.declare.source import Mapping, Node, Scalar, Sequence, read, read_file
 
 __all__ = [
@@ -37,7 +35,6 @@ __all__ = [
     "Declared",
     "Diagnostic",
     "Diagnostics",
-    "DocRow",
     "InputError",
     "Mapping",
     "Mark",
@@ -53,11 +50,11 @@ __all__ = [
     "either",
     "flag",
     "integer",
-    "json_schema",
     "listing",
     "mapping",
     "number",
     "parse_assignment",
+    "parse_counts",
     "parse_variation",
     "quantity",
     "quantity_range",
@@ -66,7 +63,6 @@ __all__ = [
     "record",
     "records",
     "render",
-    "rows",
     "set_value",
     "text",
 ]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from aiplan import units
 from aiplan.declare.fields import (
-    EMPTY,
     AnySpec,
     Bounded,
     Choice,
@@ -24,6 +23,7 @@ from aiplan.declare.fields import (
     Text,
     declared,
     default_value,
+    empty_record,
 )
 from aiplan.declare.source import Mapping, Node, Scalar, Sequence, resolve
 from aiplan.declare.wording import default_text, describe, example, with_unit
@@ -272,8 +272,9 @@ class _Builder:
         if spec.required:
             self._error("AIP106", f"missing key '{name}'", at, site, f"add '{name}: {example(spec)}'")
             return _BAD
-        if isinstance(spec, Record) and spec.default == EMPTY:
-            return self.record(spec.record_class, Mapping([], at), at, site.path)
+        record = empty_record(spec)
+        if record is not None:
+            return self.record(record.record_class, Mapping([], at), at, site.path)
         self.origins[site.path] = Origin("default", "", default_text(spec) or "")
         return default_value(spec)
 

@@ -103,15 +103,26 @@ _ROWS = (
     ),
     Code("AIP309", "sequence-split", "The sequence does not divide evenly over the accelerators that share it."),
     Code("AIP310", "model-shape", "The shape of the model contradicts itself."),
+    Code("AIP311", "no-plan-fits", "No legal plan of the model fits into the memory, or meets the conditions."),
+    Code("AIP312", "no-size-possible", "None of the numbers of accelerators asked for is possible."),
     # Communication
     Code("AIP320", "sharded-gradients", "The communication needs whole gradients, and the plan shards them."),
     Code("AIP321", "accuracy-not-modelled", "The choice changes how the model learns, and only its time is modelled."),
     Code("AIP322", "no-effect", "The field has no effect on this plan."),
+    Code("AIP323", "no-such-overlap", "The plan leaves nothing that communication in these pieces could run beside."),
     # The environment of the job
     Code("AIP330", "unknown-variable", "No environment variable has this name, or it is no longer read."),
     Code("AIP331", "bad-variable-value", "The environment variable does not take this value, so it would be ignored."),
     Code("AIP332", "variable-against-hardware", "The environment variable contradicts the hardware or another one."),
     Code("AIP333", "forbidden-algorithm", "The environment forbids the algorithm that the estimate assumes."),
+    # Files of other programs
+    Code("AIP340", "no-such-model", "The file describes a network or a machine that aiplan has no model of."),
+    Code("AIP341", "unknown-kind", "The file is of no kind that aiplan imports."),
+    Code("AIP342", "files-disagree", "Two files, or two keys of one, contradict each other."),
+    Code("AIP343", "not-used", "The file says something that aiplan does not use, and --strict was asked for."),
+    Code("AIP344", "read-with-care", "What was read from the file needs a second look."),
+    Code("AIP346", "cannot-be-said", "The other program has no word for a part of the scenario."),
+    Code("AIP345", "left-open", "The file leaves open what an estimate needs."),
     # The run as a whole
     Code("AIP380", "dense-update", "Every byte of the state changes, so saving only what changed saves nothing."),
     Code("AIP381", "beyond-published", "The size lies beyond what was published, where rates grow in another way."),

@@ -268,9 +268,17 @@ def declared(record_class: type) -> Mapping[str, AnySpec]:
 
 def default_value(spec: AnySpec) -> Any:
     """Return the value a field has when its key is not given."""
-    if spec.default != EMPTY or not isinstance(spec, Record | Table):
+    if spec.default != EMPTY or not isinstance(spec, Record | Table | Either):
         return spec.default
-    return spec.record_class() if isinstance(spec, Record) else {}
+    record = empty_record(spec)
+    return {} if record is None else record.record_class()
+
+
+def empty_record(spec: AnySpec) -> Record | None:
+    """Return the record that stands for a key that is not given, if one does."""
+    options = spec.options if isinstance(spec, Either) else (spec,)
+    found = next((option for option in options if isinstance(option, Record)), None)
+    return found if spec.default == EMPTY else None
 
 
 @dataclass_transform(

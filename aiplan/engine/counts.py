@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core import compose, network, pipeline, sharding, transformer, widths
+from aiplan.core import compose, flops, network, pipeline, sharding, transformer, widths
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
@@ -14,7 +14,7 @@ CONVENTIONS = ("megatron", "full", "6nd", "hardware")
 
 
 class Parameters(NamedTuple):
-    """Parameters by where they are held, each (plans, 1): whole network, before any sharding."""
+    """Parameters by where they are held, each (1, plans): whole network, before any sharding."""
 
     attention: Array
     dense_mlp: Array
@@ -115,25 +115,25 @@ def forward_flops_per_token(values: Inputs, *, causal: bool) -> dict[str, Array]
     modules = model.mtp_layers
     layers = compose.summed(model.layers, modules)
     moe_layers = compose.summed(model.moe_layers, compose.chosen(model.moe_layers, modules, 0.0))
-    grouped = transformer.attention_projection_flops(model.hidden, model.heads, model.kv_heads, model.head_dim)
-    latent = transformer.latent_projection_flops(_latent_parameters(model))
+    grouped = flops.attention_projection_flops(model.hidden, model.heads, model.kv_heads, model.head_dim)
+    latent = flops.latent_projection_flops(_latent_parameters(model))
     key_dim, value_dim = head_widths(model)
     whole, windowed = (
-        transformer.attention_core_flops(
-            model.heads, key_dim, value_dim, transformer.attended_length(sequence, window, float(causal))
+        flops.attention_core_flops(
+            model.heads, key_dim, value_dim, flops.attended_length(sequence, window, float(causal))
         )
         for window in (0.0, model.window)
     )
-    dense = transformer.mlp_flops(model.hidden, model.ffn, model.gated)
+    dense = flops.mlp_flops(model.hidden, model.ffn, model.gated)
     routed_width = widths.routed_width(model.top_k, model.expert_ffn, model.shared_ffn, 1.0)
-    routed = transformer.mlp_flops(model.hidden, routed_width, model.gated)
-    logits = transformer.logits_flops(model.hidden, model.vocab)
+    routed = flops.mlp_flops(model.hidden, routed_width, model.gated)
+    logits = flops.logits_flops(model.hidden, model.vocab)
     return {
         "attention_projections": compose.product(layers, compose.chosen(model.latent, latent, grouped)),
         "attention_core": network.over_layers(whole, layers, windowed, model.window_layers),
         "feed_forward": network.over_layers(dense, layers, routed, moe_layers),
         "logits": compose.product(logits, pipeline.head_passes(modules, 1.0)),
-        "next_token": compose.product(transformer.next_token_module_flops(model.hidden), modules),
+        "next_token": compose.product(flops.next_token_module_flops(model.hidden), modules),
     }
 
 
@@ -172,11 +172,11 @@ def flops_per_token(values: Inputs, convention: str) -> Array:
     `hardware` is `full` with what the plan recomputes.
     """
     if convention == "6nd":
-        counted: Array = transformer.flops_6nd(parameters(values.model).active)
+        counted: Array = flops.flops_6nd(parameters(values.model).active)
         return counted
     parts = forward_flops_per_token(values, causal=convention == "megatron")
     forward = compose.summed(*parts.values())
-    total: Array = transformer.training_flops(forward)
+    total: Array = flops.training_flops(forward)
     if convention == "hardware":
         total = network.hardware_flops(
             total,

@@ -4,40 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core import (
-    adaptive,
-    collectives,
-    compose,
-    compression,
-    memory,
-    overlap,
-    sharding,
-    topology,
-    transformer,
-    zero,
-)
-from aiplan.engine import reductions, wires
-from aiplan.engine.compressed import Coded, coded, coding_time, shares
+import numpy as np
+
+from aiplan.core import adaptive, collectives, compose, memory, overlap, sharding, transformer, zero
+from aiplan.engine import wires
+from aiplan.engine.compressed import Coded, coding_time
+from aiplan.engine.exchange import contention, exchanges, scatters, stage_of_a_step
+from aiplan.engine.pieces import gathered_ahead, in_buckets
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
+    from aiplan.engine.exchange import Exchanges
     from aiplan.engine.footprint import Held
     from aiplan.engine.inputs import Inputs
     from aiplan.engine.layer import Pass
     from aiplan.engine.wires import Wires
 
 
-class Exchange(NamedTuple):
-    """Time of the collectives over one group of ranks, nothing hidden."""
+class Rounds(NamedTuple):
+    """Mean number of times per step that gradients are reduced, and that whole weights are gathered before a pass."""
 
-    reduce_all: Array
-    reduce_scatter: Array
-    gather: Array
-    codes: Coded
+    reductions: Array
+    before_forward: Array
+    before_backward: Array
 
 
 def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, busy: Pass) -> dict[str, Array]:
-    """Time what is exposed of it; each (plans, 1).
+    """Time what is exposed of it; each (1, plans), the mean over the steps of a training.
 
     Parameters
     ----------
@@ -52,74 +45,109 @@ def data_parallel_terms(values: Inputs, net: Wires, held: Held, count: Array, bu
     busy : Pass
         Forward and backward time of a micro-batch on the busiest stage. [s]
     """
-    plan, how, sent = values.plan, values.communication, shares(values)
-    dense_ranks = zero.gradient_ranks(plan.data, plan.context)
-    dense = _exchange(values, net, held.dense_parameters, sent.dense, dense_ranks, plan.tensor)
-    expert_stride = compose.product(plan.expert, plan.expert_tensor)
-    expert = _exchange(values, net, held.expert_parameters, sent.expert, held.expert_shards, expert_stride)
-    stage = compose.chosen(plan.stays_gathered, compose.least(plan.zero, 2.0), plan.zero)  # gathered once a step
+    terms = _terms(values, net, held, count, busy)
+    late = values.last_part()
+    if late is None:
+        return terms
+    at_last = _terms(late, net, held, count, busy)
+    share = values.communication.late_share
+    return {name: adaptive.phased_mean(term, at_last[name], share) for name, term in terms.items()}
+
+
+def _terms(values: Inputs, net: Wires, held: Held, count: Array, busy: Pass) -> dict[str, Array]:
+    plan, how = values.plan, values.communication
+    whole = exchanges(values, net, held, held.dense_parameters, held.expert_parameters)
+    stage = stage_of_a_step(values)
     sharded = zero.reaches(stage, 1)
-    rounds = adaptive.mean_reductions(zero.reductions_per_step(stage, count), how.reduce_every)
-    reduction = compose.repeated(
-        compose.chosen(
-            compose.chosen(how.whole, 0.0, sharded),
-            compose.summed(dense.reduce_scatter, expert.reduce_scatter),
-            compose.summed(dense.reduce_all, expert.reduce_all),
+    times = adaptive.mean_reductions(zero.reductions_per_step(stage, count), how.reduce_every)
+    rounds = Rounds(times, compose.product(sharded, times), compose.product(zero.reaches(stage, 3), times))
+    gather = compose.summed(whole.dense.gather, whole.expert.gather)
+    # What runs beside the backward pass shares its time: gradients, and weights that are gathered once more.
+    gradients = overlap.exposed_time(
+        compose.summed(
+            compose.repeated(_reduction(values, whole, inside=False), rounds.reductions),
+            compose.repeated(gather, rounds.before_backward),
         ),
-        rounds,
+        compose.repeated(busy.backward, rounds.reductions),
+        plan.hidden_gradients,
+        contention(values),
     )
-    gather = compose.summed(dense.gather, expert.gather)
-    before_forward = compose.repeated(gather, compose.product(sharded, rounds))
-    before_backward = compose.repeated(gather, compose.product(zero.reaches(stage, 3), rounds))
+    gathered = overlap.exposed_time(
+        compose.repeated(gather, rounds.before_forward),
+        compose.repeated(busy.forward, rounds.reductions),
+        plan.hidden_parameters,
+        contention(values),
+    )
+    if np.any(how.bucket):
+        bucketed = compose.repeated(in_buckets(values, net, held, busy.backward, inside=False), rounds.reductions)
+        gradients = _where(how.bucket, bucketed, gradients)
+    if np.any(how.inside_every):
+        gradients = _where(how.inside_every, _in_levels(values, net, held, whole, busy.backward), gradients)
+    if np.any(how.in_units):
+        added = gathered_ahead(values, net, held, busy)
+        gradients = _where(how.in_units, compose.repeated(added.backward, rounds.reductions), gradients)
+        gathered = _where(how.in_units, compose.repeated(added.forward, rounds.reductions), gathered)
     return {
-        # What runs beside the backward pass shares its time: gradients, and weights that are gathered once more.
-        "step.data.gradients": overlap.exposed_time(
-            compose.summed(reduction, before_backward),
-            compose.repeated(busy.backward, rounds),
-            plan.hidden_gradients,
-            plan.contention,
-        ),
-        "step.data.parameters": overlap.exposed_time(
-            before_forward, compose.repeated(busy.forward, rounds), plan.hidden_parameters, plan.contention
-        ),
+        "step.data.gradients": gradients,
+        "step.data.parameters": gathered,
         "step.data.embedding": _tied_embedding(values, net),
-        "step.data.compression": coding_time(
-            values,
-            compose.summed(held.dense_parameters, held.expert_parameters),
-            Coded(
-                compose.summed(dense.codes.sent, expert.codes.sent),
-                compose.summed(dense.codes.received, expert.codes.received),
-            ),
-            rounds,
-        ),
+        "step.data.compression": _coding(values, held, whole, rounds.reductions),
     }
 
 
-def _exchange(values: Inputs, net: Wires, parameters: Array, share: Array, ranks: Array, stride: Array) -> Exchange:
-    how, group = values.communication, reductions.Group(ranks, stride, values.communication.all_reduce)
-    local = topology.ranks_per_domain(ranks, stride, net.domain)
-    bandwidth, latency = wires.ring(net, ranks, stride)
-    codes = coded(values, parameters, share, ranks)
-    weights = compose.product(parameters, values.workload.weight_bytes)
-    exchange = adaptive.two_hop_exchange_time(
-        codes.sent,
-        ranks,
-        local,
-        net.inside,
-        wires.uniform(net, ranks, stride, local),
-        net.link_latency,
-        net.network_latency,
+def _where(condition: Array, then: Array, otherwise: Array) -> Array:
+    """Return one of two terms for each plan; the very term if all plans take it, so that it explains itself."""
+    chosen: Array = then if np.all(condition) else compose.chosen(condition, then, otherwise)
+    return chosen
+
+
+def _reduction(values: Inputs, whole: Exchanges, *, inside: bool) -> Array:
+    """Time to reduce all gradients of a rank, nothing hidden."""
+    everywhere = compose.summed(whole.dense.reduce_all, whole.expert.reduce_all)
+    near = compose.summed(whole.dense.reduce_inside, whole.expert.reduce_inside) if inside else everywhere
+    reduction: Array = compose.chosen(
+        scatters(values), compose.summed(whole.dense.reduce_scatter, whole.expert.reduce_scatter), near
     )
-    part = reductions.reduce_scatter(net, group, codes.sent)
-    everything = collectives.ring_all_gather_time(codes.received, ranks, bandwidth, latency)
-    added_up = reductions.all_reduce(net, group, codes.sent)
-    return Exchange(
-        reduce_all=compression.reduction_time(
-            how.gathers, how.exchanges, everything, compose.summed(exchange, part), added_up
+    return reduction
+
+
+def _in_levels(values: Inputs, net: Wires, held: Held, whole: Exchanges, backward: Array | float) -> Array:
+    """Mean time per step that is added where nodes reduce more often than all of them together."""
+    plan, how = values.plan, values.communication
+
+    def added(*, inside: bool) -> Array:
+        time: Array = overlap.exposed_time(
+            _reduction(values, whole, inside=inside), backward, plan.hidden_gradients, contention(values)
+        )
+        if np.any(how.bucket):
+            time = _where(how.bucket, in_buckets(values, net, held, backward, inside=inside), time)
+        return time
+
+    mean: Array = adaptive.hierarchical_mean_time(
+        added(inside=True), added(inside=False), _inside_every(values), how.reduce_every
+    )
+    return mean
+
+
+def _inside_every(values: Inputs) -> Array:
+    """Return the steps between reductions inside the nodes; 1 for plans that have none of their own."""
+    every = values.communication.inside_every
+    return every if np.all(every) else compose.largest(every, 1.0)
+
+
+def _coding(values: Inputs, held: Held, whole: Exchanges, rounds: Array) -> Array:
+    """Time to encode and decode what is reduced in a step."""
+    inside = values.communication.inside_every
+    if np.any(inside):
+        rounds = _where(inside, adaptive.mean_reductions(1.0, _inside_every(values)), rounds)
+    return coding_time(
+        values,
+        compose.summed(held.dense_parameters, held.expert_parameters),
+        Coded(
+            compose.summed(whole.dense.codes.sent, whole.expert.codes.sent),
+            compose.summed(whole.dense.codes.received, whole.expert.codes.received),
         ),
-        reduce_scatter=compose.chosen(how.exchanges, exchange, part),
-        gather=reductions.all_gather(net, group, weights),
-        codes=codes,
+        rounds,
     )
 
 

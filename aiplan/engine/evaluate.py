@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aiplan.core import compose, cost, energy, training
+from aiplan.core import buffers, compose, cost, energy, training
 from aiplan.engine.counts import CONVENTIONS, flops_per_token, parameters
 from aiplan.engine.footprint import held, memory_terms
 from aiplan.engine.step import step_terms
@@ -33,9 +33,19 @@ def evaluate(values: Inputs, run: RunInputs | None = None) -> dict[str, Array]:
     Returns
     -------
     dict
-        Dotted name to array of shape (plans, 1), SI units. Parents of the tree are the sums of their children.
+        Dotted name to array of shape (1, plans), SI units. Parents of the tree are the sums of their children.
         Unknown is NaN.
     """
+    terms = step_and_memory(values, run)
+    terms |= run_terms(values, terms["step"])
+    if run is None:
+        return terms
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a run that never ends is infinite
+        return terms | wallclock_terms(values, run, terms)
+
+
+def step_and_memory(values: Inputs, run: RunInputs | None = None) -> dict[str, Array]:
+    """Return the tree of a batch alone: what a search compares plans by; with a run, what its storage gives too."""
     holds = held(values)
     leaves = step_terms(values, holds)
     memory, fullest = memory_terms(values, holds)
@@ -48,14 +58,12 @@ def evaluate(values: Inputs, run: RunInputs | None = None) -> dict[str, Array]:
         terms = add_up(leaves | {"step.loading": supply["step.loading"]}) | supply
     terms["memory.stage"] = compose.at_stage(values.stages.index, fullest)
     terms["memory.capacity"] = values.cluster.memory_capacity
-    terms |= _run(values, terms["step"])
-    if run is None:
-        return terms
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a run that never ends is infinite
-        return terms | wallclock_terms(values, run, terms, supply)
+    terms["memory.needed"] = buffers.bytes_beyond(terms["memory"], terms["memory.cached"])
+    return terms
 
 
-def _run(values: Inputs, step_time: Array) -> dict[str, Array]:
+def run_terms(values: Inputs, step_time: Array) -> dict[str, Array]:
+    """Return what follows from the time of a step: rate, duration, cost, energy, operations and utilisation."""
     work, cluster = values.workload, values.cluster
     count = parameters(values.model)
     rate = training.tokens_per_second(work.global_batch, work.sequence, step_time, cluster.accelerators)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core import buffers, compose, memory, pipeline, sharding, training, transformer, widths, zero
+from aiplan.core import buffers, compose, flops, memory, pipeline, sharding, training, transformer, widths, zero
 from aiplan.engine.compressed import coding_memory
 from aiplan.engine.counts import Parameters, head_widths, held_kv_heads, mean_ffn_width, parameters, stage_layers
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class Held(NamedTuple):
-    """Parameters that one rank of every stage holds or updates, each (plans, stages)."""
+    """Parameters that one rank holds or updates: of every stage, (stages, plans), or of the fullest, (1, plans).
+
+    `in_layers`, `embedding` and `head` are those of the fullest stage, routed experts apart, `layers` its layers.
+    """
 
     dense: Array
     experts: Array
@@ -23,13 +26,27 @@ class Held(NamedTuple):
     dense_parameters: Array
     expert_parameters: Array
     optimizer_parameters: Array
+    layers: Array
+    in_layers: Array
+    embedding: Array
+    head: Array
+
+
+class Dense(NamedTuple):
+    """What a rank of every stage holds, routed experts apart: all of it, and what of it is where."""
+
+    every: Array
+    in_layers: Array
+    embedding: Array
+    head: Array
 
 
 def held(values: Inputs) -> Held:
     """Parameters per rank: after tensor, expert and pipeline sharding, before ZeRO."""
     model, plan = values.model, values.plan
     count = parameters(model)
-    dense = _dense_parameters(values, count)
+    parts = _dense_parameters(values, count)
+    dense = parts.every
     per_layer = sharding.expert_layer_parameters(model.experts, count.expert, plan.expert, plan.expert_tensor)
     experts = compose.product(values.stages.moe_layers, per_layer)
     expert_shards = sharding.expert_shards(plan.data, plan.context, plan.tensor, plan.expert, plan.expert_tensor)
@@ -46,10 +63,14 @@ def held(values: Inputs) -> Held:
         dense_parameters=compose.at_stage(dense, fullest),
         expert_parameters=compose.at_stage(experts, fullest),
         optimizer_parameters=compose.at_stage(updated, fullest),
+        layers=compose.at_stage(stage_layers(values.stages), fullest),
+        in_layers=compose.at_stage(parts.in_layers, fullest),
+        embedding=compose.at_stage(parts.embedding, fullest),
+        head=compose.at_stage(parts.head, fullest),
     )
 
 
-def _dense_parameters(values: Inputs, count: Parameters) -> Array:
+def _dense_parameters(values: Inputs, count: Parameters) -> Dense:
     """Count what a rank of every stage holds, routed experts apart; biases are taken as split like their matrices."""
     model, plan, stages = values.model, values.plan, values.stages
     matrices = compose.summed(
@@ -58,27 +79,32 @@ def _dense_parameters(values: Inputs, count: Parameters) -> Array:
     )
     table = transformer.embedding_parameters(model.vocab, model.hidden)
     own_head = compose.chosen(sharding.tied_copies(model.tied, plan.pipeline), table, count.head)
-    ends = compose.summed(
-        compose.product(stages.has_embedding, count.embedding), compose.product(stages.has_head, own_head)
+    embedding, head = (
+        compose.product(stages.has_embedding, count.embedding),
+        compose.product(stages.has_head, own_head),
     )
     copied = compose.summed(
         compose.product(stage_layers(stages), count.norms), compose.product(stages.moe_layers, count.router)
     )
-    held: Array = sharding.stage_parameters(matrices, ends, copied, plan.tensor)
-    return held
+    return Dense(
+        every=sharding.stage_parameters(matrices, compose.summed(embedding, head), copied, plan.tensor),
+        in_layers=sharding.stage_parameters(matrices, 0.0, copied, plan.tensor),
+        embedding=sharding.share(embedding, plan.tensor),
+        head=sharding.share(head, plan.tensor),
+    )
 
 
 def memory_terms(values: Inputs, holds: Held) -> tuple[dict[str, Array], StageIndex]:
-    """Bytes by kind on the fullest stage, each (plans, 1), and the column of that stage."""
+    """Bytes by kind on the fullest stage, each (1, plans), and the row of that stage."""
     per_stage, needed = _per_stage(values, holds)
     fullest = compose.busiest(needed, values.stages.copies)
     return {name: compose.at_stage(part, fullest) for name, part in per_stage.items()}, fullest
 
 
 def first_stage_terms(values: Inputs) -> dict[str, Array]:
-    """Bytes by kind on the first stage, each (plans, 1)."""
+    """Bytes by kind on the first stage, each (1, plans)."""
     per_stage, _ = _per_stage(values, held(values))
-    return {name: part[:, :1] for name, part in per_stage.items()}
+    return {name: part[..., :1, :] for name, part in per_stage.items()}
 
 
 def _per_stage(values: Inputs, holds: Held) -> tuple[dict[str, Array], Array]:
@@ -126,7 +152,7 @@ def activation_bytes_per_layer(values: Inputs) -> tuple[Array, Array]:
         work.dropout,
         model.parallel_block,
     )
-    attended = transformer.attended_length(work.sequence, 0.0, 0.0)
+    attended = flops.attended_length(work.sequence, 0.0, 0.0)
     scores = memory.score_bytes(model.heads, attended, plan.tensor, work.activation_bytes, work.dropout)
     kept = memory.kept_layer_bytes(whole, scores, plan.flash, plan.recompute_selective)
     again = compose.summed(plan.recompute_full, plan.recompute_operations)
@@ -188,7 +214,7 @@ def _gathered(values: Inputs, holds: Held, dynamic: Array) -> Array:
     """Return what weights take that are gathered: for the layer in use, for a whole stage, or after the update."""
     plan, work = values.plan, values.workload
     ranks, sharded = zero.gradient_ranks(plan.data, plan.context), zero.reaches(plan.zero, 3)
-    layers = memory.gathered_layer_bytes(holds.layer, work.weight_bytes, sharded)
+    layers = memory.gathered_layer_bytes(holds.layer, work.weight_bytes, sharded, values.communication.prefetch)
     stage = buffers.gathered_stage_bytes(
         compose.summed(holds.dense, holds.experts), work.weight_bytes, work.gradient_bytes, sharded
     )

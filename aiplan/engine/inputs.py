@@ -1,6 +1,8 @@
-"""The numbers an estimate is made from, as columns: one row a plan.
+"""The numbers an estimate is made from: arrays whose last axis is the plans.
 
-Every field is a float64 array of shape (plans, 1), in SI units; a flag is 0 or 1. The dotted name of a field
+Every field is a float64 array of shape (1, plans), in SI units; a flag is 0 or 1. The axis before the plans is that of
+the stages of a pipeline. Axes before that one are options that are crossed with all plans: a field has length 1 along
+those that it does not depend on, and so has every term that is made from such fields alone. The dotted name of a field
 (`plan.tensor`) is the name under which a scenario resolves the value and an explanation shows it.
 """
 
@@ -166,6 +168,7 @@ class PlanInputs(_Named):
     separate_accumulation: Array
     cast_gradients: Array
     contention: Array
+    channels: Array
     hidden_gradients: Array
     hidden_parameters: Array
     hidden_tensor: Array
@@ -176,7 +179,10 @@ class PlanInputs(_Named):
 
 
 class CommunicationInputs(_Named):
-    """How gradients are reduced: compressed or not, how often, by which of `choices.ALL_REDUCES`."""
+    """How gradients are reduced: compressed or not, how often, by which of `choices.ALL_REDUCES`, in which pieces.
+
+    0 for `bucket`, `tensor_pieces` and `inside_every` is none of these; `in_units` says that `prefetch` decides.
+    """
 
     all_reduce: Array
     value_bytes: Array
@@ -191,10 +197,17 @@ class CommunicationInputs(_Named):
     compresses: Array
     coding_rate: Array
     reduce_every: Array
+    inside_every: Array
+    bucket: Array
+    first_bucket: Array
+    in_units: Array
+    prefetch: Array
+    tensor_pieces: Array
+    late_share: Array
 
 
 class StageInputs(_Named):
-    """Pipeline stages that differ: shape (plans, stages)."""
+    """Pipeline stages that differ: shape (stages, plans)."""
 
     index: Array
     dense_layers: Array
@@ -205,7 +218,7 @@ class StageInputs(_Named):
 
 
 class Inputs(_Named):
-    """All inputs of a batch of plans."""
+    """All inputs of a batch of plans; `late` is the communication of the last part of a training, if it differs."""
 
     model: ModelInputs
     workload: WorkloadInputs
@@ -213,12 +226,17 @@ class Inputs(_Named):
     plan: PlanInputs
     communication: CommunicationInputs
     stages: StageInputs
+    late: CommunicationInputs | None
 
     def named(self) -> Iterator[tuple[str, Array]]:
         """Yield every column with its dotted name."""
         for group, record in vars(self).items():
-            for name, column in vars(record).items():
+            for name, column in vars(record).items() if record is not None else ():
                 yield f"{group}.{name}", column
+
+    def last_part(self) -> Inputs | None:
+        """Return the inputs of the last part of the trainings; None if no training has one that differs."""
+        return None if self.late is None else Inputs(**vars(self) | {"communication": self.late, "late": None})
 
 
 SCALAR_GROUPS = {
@@ -229,6 +247,8 @@ SCALAR_GROUPS = {
     "communication": CommunicationInputs,
 }
 SCALAR_NAMES = tuple(f"{group}.{name}" for group, record in SCALAR_GROUPS.items() for name in get_annotations(record))
+LATE = "late.value_bytes"
+"""A column that is there if the last part of a training communicates in another way."""
 STAGE_NAMES = tuple(get_annotations(StageInputs))
 
 
@@ -240,20 +260,33 @@ def inputs(rows: Sequence[Mapping[str, float]], stages: Sequence[Mapping[str, Se
     rows : sequence of mapping
         One mapping of dotted name to SI number per plan; unknown numbers are NaN.
     stages : sequence of mapping
-        One mapping of stage field to values per plan; shorter pipelines are filled up with stages of zero copies.
+        One mapping of stage field to values per plan.
     """
+    columns = {name: np.array([[row[name] for row in rows]], dtype=float) for name in SCALAR_NAMES}
+    if any(LATE in row for row in rows):  # a training without a last part goes on as before
+        columns |= {
+            f"late.{name}": np.array([[row.get(f"late.{name}", row[f"communication.{name}"]) for row in rows]], float)
+            for name in get_annotations(CommunicationInputs)
+        }
+    return assembled(columns, stage_inputs(stages))
+
+
+def stage_inputs(stages: Sequence[Mapping[str, Sequence[float]]]) -> StageInputs:
+    """Stack the stages of several pipelines; shorter ones are filled up with stages of zero copies."""
+    width = max(len(table["copies"]) for table in stages)
+    return StageInputs(
+        **{
+            name: np.array([[*table[name], *[0.0] * (width - len(table[name]))] for table in stages], float).T.copy()
+            for name in STAGE_NAMES
+        }
+    )
+
+
+def assembled(columns: Mapping[str, Array], stages: StageInputs) -> Inputs:
+    """Return inputs from columns by dotted name; those that no group knows are left out."""
     groups = {
-        group: record(
-            **{
-                name: np.array([[row[f"{group}.{name}"]] for row in rows], dtype=float)
-                for name in get_annotations(record)
-            }
-        )
+        group: record(**{name: columns[f"{group}.{name}"] for name in get_annotations(record)})
         for group, record in SCALAR_GROUPS.items()
     }
-    width = max(len(table["copies"]) for table in stages)
-    stage_columns = {
-        name: np.array([[*table[name], *[0.0] * (width - len(table[name]))] for table in stages], dtype=float)
-        for name in STAGE_NAMES
-    }
-    return Inputs(stages=StageInputs(**stage_columns), **groups)
+    late = {name: columns[f"late.{name}"] for name in get_annotations(CommunicationInputs) if LATE in columns}
+    return Inputs(stages=stages, late=CommunicationInputs(**late) if late else None, **groups)

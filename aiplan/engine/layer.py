@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from aiplan.core import (
     collectives,
     compose,
     compute,
     elementwise,
+    flops,
     network,
     overlap,
     sharding,
     topology,
     traffic,
     training,
-    transformer,
     widths,
 )
 from aiplan.engine import wires
@@ -38,8 +40,15 @@ NOTHING = Pass(0.0, 0.0)
 """A part that a network does not have."""
 
 
+class Halves(NamedTuple):
+    """Matmuls of a block: those that its gathered inputs go into, and the one whose results are reduced."""
+
+    into: Pass
+    out_of: Pass
+
+
 class Layer(NamedTuple):
-    """One layer's parts, each (plans, 1)."""
+    """One layer's parts, each (1, plans)."""
 
     projections: Pass
     core: Pass
@@ -58,11 +67,12 @@ def layer(values: Inputs, net: Wires) -> Layer:
     tokens = training.micro_batch_tokens(plan.micro_batch, work.sequence, plan.context)
     memory = compute.achieved(values.cluster.memory_bandwidth, values.cluster.memory_fraction)
     core = _core(values, tokens, memory)
-    communication, again = _tensor_communication(values, net, tokens)
+    projections, feed_forward = _projections(values, tokens, memory), _feed_forward(values, tokens, memory)
+    communication, again = _tensor_communication(values, net, tokens, (projections, feed_forward))
     return Layer(
-        projections=_projections(values, tokens, memory),
+        projections=_plus(*projections),
         core=core,
-        feed_forward=_feed_forward(values, tokens, memory),
+        feed_forward=_plus(*feed_forward),
         experts=_experts(values, tokens, memory),
         elementwise=_elementwise(values, tokens, memory),
         tensor_communication=communication,
@@ -123,19 +133,22 @@ def _either(condition: Array, then: Pass, otherwise: Pass) -> Pass:
     )
 
 
-def _projections(values: Inputs, tokens: Array, memory: Array) -> Pass:
+def _projections(values: Inputs, tokens: Array, memory: Array) -> Halves:
     model, tensor = values.model, values.plan.tensor
     if model.latent.all():
         return _latent(values, tokens, memory)
     columns = sharding.query_key_value_width(model.heads, held_kv_heads(values), model.head_dim, tensor)
-    grouped = _plus(
+    grouped = Halves(
         linear(values, tokens, columns, model.hidden, memory),
         linear(values, tokens, model.hidden, sharding.heads_width(model.heads, model.head_dim, tensor), memory),
     )
-    return _either(model.latent, _latent(values, tokens, memory), grouped) if model.latent.any() else grouped
+    if not model.latent.any():
+        return grouped
+    latent = _latent(values, tokens, memory)
+    return Halves(*(_either(model.latent, one, other) for one, other in zip(latent, grouped, strict=True)))
 
 
-def _latent(values: Inputs, tokens: Array, memory: Array) -> Pass:
+def _latent(values: Inputs, tokens: Array, memory: Array) -> Halves:
     """Projections of latent attention: down to the ranks, up to the heads, and out."""
     model, tensor = values.model, values.plan.tensor
     down = compose.summed(model.query_rank, model.key_value_rank, model.rope_dim)
@@ -144,10 +157,12 @@ def _latent(values: Inputs, tokens: Array, memory: Array) -> Pass:
         sharding.heads_width(model.heads, compose.summed(model.nope_dim, width), tensor)
         for width in (model.rope_dim, model.value_dim)
     )
-    return _plus(
-        linear(values, tokens, down, model.hidden, memory),
-        linear(values, tokens, query, query_inner, memory),
-        linear(values, tokens, key_value, model.key_value_rank, memory),
+    return Halves(
+        _plus(
+            linear(values, tokens, down, model.hidden, memory),
+            linear(values, tokens, query, query_inner, memory),
+            linear(values, tokens, key_value, model.key_value_rank, memory),
+        ),
         linear(values, tokens, model.hidden, sharding.heads_width(model.heads, model.value_dim, tensor), memory),
     )
 
@@ -165,21 +180,23 @@ def _flash_core(values: Inputs, tokens: Array, memory: Array) -> Pass:
     key_dim, value_dim = head_widths(model)
     sequence = values.workload.sequence
     attended = widths.mean_attended_length(
-        transformer.attended_length(sequence, 0.0, 1.0),
-        transformer.attended_length(sequence, model.window, 1.0),
+        flops.attended_length(sequence, 0.0, 1.0),
+        flops.attended_length(sequence, model.window, 1.0),
         model.layers,
         model.window_layers,
     )
-    per_token = transformer.attention_core_flops(model.heads, key_dim, value_dim, attended)
+    per_token = flops.attention_core_flops(model.heads, key_dim, value_dim, attended)
     forward = network.rank_flops(per_token, tokens, plan.tensor)
     kv_heads, size = held_kv_heads(values), values.workload.activation_bytes
 
-    def one(flops: Array, passes: float) -> Array:
+    def one(operations: Array, passes: float) -> Array:
         nbytes = traffic.attention_traffic(tokens, model.heads, kv_heads, key_dim, value_dim, size, plan.tensor, passes)
         fraction = compute.attention_fraction(
             cluster.attention_fraction, cluster.kernel_share, cluster.attention_share, sequence, cluster.attention_ramp
         )
-        time: Array = compute.attention_time(flops, cluster.attention_peak, fraction, nbytes, memory, cluster.launch)
+        time: Array = compute.attention_time(
+            operations, cluster.attention_peak, fraction, nbytes, memory, cluster.launch
+        )
         return time
 
     return Pass(one(forward, 1.0), one(network.fused_backward_flops(forward), 2.0))
@@ -203,7 +220,7 @@ def _stored_core(values: Inputs, memory: Array) -> Pass:
     return _plus(scores, weighted, Pass(softmax(2.0), softmax(3.0)))
 
 
-def _feed_forward(values: Inputs, tokens: Array, memory: Array) -> Pass:
+def _feed_forward(values: Inputs, tokens: Array, memory: Array) -> Halves:
     return _block(values, tokens, sharding.share(values.model.ffn, values.plan.tensor), memory)
 
 
@@ -214,10 +231,10 @@ def _block(
     memory: Array,
     groups: Array | float = 1.0,
     kernel_share: Array | float = 1.0,
-) -> Pass:
+) -> Halves:
     model = values.model
     first = widths.first_matrix_width(width, model.gated)
-    return _plus(
+    return Halves(
         linear(values, rows, first, model.hidden, memory, groups, kernel_share),
         linear(values, rows, model.hidden, width, memory, groups, kernel_share),
     )
@@ -238,7 +255,7 @@ def _experts(values: Inputs, tokens: Array, memory: Array) -> Pass:
     router = linear(values, own_tokens, model.experts, model.hidden, memory)
     shuffled = traffic.shuffle_traffic(rows, model.hidden, size, values.cluster.expert_passes)
     moves = compute.memory_bound_time(shuffled, memory, 6.0, values.cluster.launch)
-    return _plus(routed, shared, router, Pass(moves, moves))
+    return _plus(_plus(*routed), _plus(*shared), router, Pass(moves, moves))
 
 
 def _elementwise(values: Inputs, tokens: Array, memory: Array) -> Pass:
@@ -270,15 +287,44 @@ def _elementwise(values: Inputs, tokens: Array, memory: Array) -> Pass:
     return Pass(one(1.0, 6.0), one(1.5, 8.0))
 
 
-def _tensor_communication(values: Inputs, net: Wires, tokens: Array) -> tuple[Pass, Array]:
+def _tensor_communication(
+    values: Inputs, net: Wires, tokens: Array, blocks: tuple[Halves, Halves]
+) -> tuple[Pass, Array]:
     """Two all-reduces of the residual stream forward, two backward, and the forward ones again in full recompute."""
-    plan = values.plan
+    plan, pieces = values.plan, values.communication.tensor_pieces
     bandwidth, latency = wires.ring(net, plan.tensor, 1.0)
     nbytes = traffic.residual_bytes(tokens, values.model.hidden, values.workload.activation_bytes)
     one = collectives.ring_all_reduce_time(nbytes, plan.tensor, bandwidth, latency)
     each = overlap.share_exposed(one, plan.hidden_tensor)
     both = compose.repeated(each, network.residual_blocks(values.model.parallel_block))
-    return Pass(both, both), compose.repeated(both, plan.recompute_full)
+    time = Pass(both, both)
+    if np.any(pieces):
+        in_pieces = _in_pieces(values, (bandwidth, latency), nbytes, blocks)
+        time = in_pieces if np.all(pieces) else _either(pieces, in_pieces, time)
+    return time, compose.repeated(time.forward, plan.recompute_full)
+
+
+def _in_pieces(values: Inputs, ring: tuple[Array, Array], nbytes: Array, blocks: tuple[Halves, Halves]) -> Pass:
+    """Half of each all-reduce in pieces beside the matmuls that it feeds, the other beside the one that feeds it."""
+    pieces = compose.largest(values.communication.tensor_pieces, 1.0)
+    share = sharding.share(1.0, pieces)
+    piece = collectives.ring_all_gather_time(compose.product(nbytes, share), values.plan.tensor, *ring)
+
+    def left(beside: Array | float) -> Array:
+        time: Array = overlap.bucketed_exposed_time(
+            piece, piece, piece, beside, share, share, compose.summed(pieces, -2.0)
+        )
+        return time
+
+    def over(*halves: Pass) -> Pass:
+        return _plus(*(Pass(left(half.forward), left(half.backward)) for half in halves))
+
+    attention, feed_forward = blocks
+    in_turn = over(*attention, *feed_forward)
+    if not values.model.parallel_block.any():
+        return in_turn
+    side_by_side = over(_plus(attention.into, feed_forward.into), _plus(attention.out_of, feed_forward.out_of))
+    return _either(values.model.parallel_block, side_by_side, in_turn)
 
 
 def _context_communication(values: Inputs, net: Wires, tokens: Array, core: Pass) -> Pass:

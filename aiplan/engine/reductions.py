@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.core import collectives, compose, topology
+from aiplan.core import collectives, compose, topology, trees
 from aiplan.core.choices import ALL_REDUCES
 from aiplan.core.net import Net
 from aiplan.engine import wires
@@ -32,19 +32,26 @@ def all_reduce(net: Wires, group: Group, nbytes: Array) -> Array:
     """Time of an all-reduce."""
     bandwidth, latency = wires.ring(net, group.ranks, group.stride)
     ring = collectives.ring_all_reduce_time(nbytes, group.ranks, bandwidth, latency)
-    tree = collectives.tree_all_reduce_time(nbytes, group.ranks, bandwidth, latency)
+    tree = trees.double_tree(nbytes, group.ranks, _two_levels(net, group, rails=True))
     known = {"auto": compose.least(ring, tree), "ring": ring, "tree": tree}
     return _asked(net, group, ALL_REDUCE, nbytes, known)
 
 
+def two_level(net: Wires, group: Group, nbytes: Array) -> Array:
+    """Time of an all-reduce inside the nodes and between them; inside only if the ranks are those of one node."""
+    return _by_form(net, group, ALL_REDUCE, "hierarchical", nbytes)
+
+
 def reduce_scatter(net: Wires, group: Group, nbytes: Array) -> Array:
     """Time of a reduce-scatter, half an all-reduce."""
-    return _asked(net, group, REDUCE_SCATTER, nbytes, {"auto": _half(net, group, nbytes)})
+    half = _half(net, group, nbytes)
+    return _asked(net, group, REDUCE_SCATTER, nbytes, {"auto": half, "ring": half})
 
 
 def all_gather(net: Wires, group: Group, nbytes: Array) -> Array:
     """Time of an all-gather, the other half."""
-    return _asked(net, group, ALL_GATHER, nbytes, {"auto": _half(net, group, nbytes)})
+    half = _half(net, group, nbytes)
+    return _asked(net, group, ALL_GATHER, nbytes, {"auto": half, "ring": half})
 
 
 def _half(net: Wires, group: Group, nbytes: Array) -> Array:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class StageTime(NamedTuple):
-    """Time of one micro-batch at every stage, by term, each (plans, stages)."""
+    """Time of one micro-batch at every stage, by term, each (stages, plans)."""
 
     terms: dict[str, Array]
     forward: Array
@@ -38,7 +38,7 @@ class StageTime(NamedTuple):
 
 
 def step_terms(values: Inputs, held: Held) -> dict[str, Array]:
-    """Time the parts of a step; each (plans, 1), together the step."""
+    """Time the parts of a step; each (1, plans), together the step."""
     net = wires(values)
     one_layer = layer(values, net)
     stage = _stage_time(values, net, one_layer, held)

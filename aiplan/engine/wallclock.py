@@ -20,9 +20,7 @@ NINETY_PERCENT = 1.6448536269514722
 """Standard deviations on each side of a mean that hold 90 % of a normal distribution."""
 
 
-def wallclock_terms(
-    values: Inputs, run: RunInputs, terms: dict[str, Array], supply: dict[str, Array]
-) -> dict[str, Array]:
+def wallclock_terms(values: Inputs, run: RunInputs, terms: dict[str, Array]) -> dict[str, Array]:
     """Time, cost and energy of a whole run; parents of the tree are the sums of their children.
 
     Parameters
@@ -32,11 +30,9 @@ def wallclock_terms(
     run : RunInputs
         Storage, checkpoints and failures.
     terms : dict
-        Terms of the step and of the ideal run.
-    supply : dict
-        Rates of storage.
+        Terms of the step, of the ideal run, and rates of storage.
     """
-    found = saving_terms(values, run, supply) | failure_terms(values, run)
+    found = saving_terms(values, run, terms) | failure_terms(values, run)
     steps, waits = terms["run.steps"], terms["step.loading"]
     busy = compose.summed(*(terms[name] for name in TREE["step"].children if name != "step.loading"))
     useful = compose.product(steps, busy)

@@ -83,7 +83,7 @@ def rail(net: Wires, group: Array, stride: Array, local: Array) -> Array:
     bandwidth = net.outside
     for accelerators, contention in _narrow(net, "ring"):
         below = topology.ranks_per_domain(group, stride, accelerators)
-        bandwidth = topology.ring_bandwidth(group, below, bandwidth, net.outside, contention * local)
+        bandwidth = topology.ring_bandwidth(group, below, bandwidth, net.outside, compose.product(contention, local))
     return bandwidth
 
 

@@ -88,7 +88,7 @@ class _Problem:
     def residuals(self, values: Array) -> Array:
         """Return the logarithm of predicted over measured, with values of the constants as logarithms."""
         self._write(values)
-        predicted: Array = evaluate(self.inputs)["step"][:, 0]
+        predicted: Array = evaluate(self.inputs)["step"][0]
         return np.log(predicted / self.measured)
 
     def _write(self, values: Array) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.core.algorithms import EXCHANGES, algorithms_of, least_time
-from aiplan.core.curves import algorithm_bandwidth, bus_factor
+from aiplan.core.algorithms import algorithms_of, least_time
+from aiplan.core.busbw import bus_factor_of
+from aiplan.core.curves import algorithm_bandwidth
 from aiplan.core.nccl_tables import NEWEST, PROTOCOLS
 from aiplan.planning.collective_band import band, cautions
 from aiplan.planning.nccl_model import Model, obstacle, time_of, wire_net
@@ -130,19 +131,12 @@ def predict(
         best=_best("best", curves, at),
         crossovers=_crossovers(model, operation, [curve.name for curve in chosen], protocol, at),
         bound=_bound(operation, model, at),
-        factor=factor_of(operation, machine.ranks),
+        factor=bus_factor_of(operation, machine.ranks),
         band=band(operation, machine, at),
         cautions=tuple(item.why for item in cautions(operation, machine)) if machine.ranks > 1 else (),
         left_out=left_out if compared else (),
         compared=compared,
     )
-
-
-def factor_of(operation: str, ranks: int) -> float:
-    """Return busbw over algbw of an operation."""
-    if operation not in {"all-reduce", *EXCHANGES}:
-        return 1.0
-    return float(bus_factor(float(ranks), 2.0 if operation == "all-reduce" else 1.0))
 
 
 def _curve(model: Model, operation: str, name: str, protocol: str, sizes: Array) -> list[Curve]:

@@ -84,11 +84,11 @@ class Constant:
 
     def read(self, inputs: Inputs) -> float:
         """Return its value."""
-        return float(np.median(_column(inputs, self.kind.column)[self.rows, 0]))
+        return float(np.median(_column(inputs, self.kind.column)[0, self.rows]))
 
     def write(self, inputs: Inputs, value: float) -> None:
         """Set its value on all runs that it applies to."""
-        _column(inputs, self.kind.column)[self.rows, 0] = value
+        _column(inputs, self.kind.column)[0, self.rows] = value
 
 
 def constants(scenarios: Sequence[Scenario], inputs: Inputs) -> list[Constant]:
@@ -150,8 +150,8 @@ def _of_all(scenarios: Sequence[Scenario]) -> Iterator[Found]:
 
 
 def _plays_a_part(inputs: Inputs, kind: Kind) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = _column(inputs, kind.column)[:, 0] > 0
-    return found & (_column(inputs, kind.needs)[:, 0] > 0) if kind.needs else found
+    found: NDArray[np.bool_] = _column(inputs, kind.column)[0] > 0
+    return found & (_column(inputs, kind.needs)[0] > 0) if kind.needs else found
 
 
 def _column(inputs: Inputs, name: str) -> NDArray[np.float64]:

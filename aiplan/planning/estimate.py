@@ -194,7 +194,7 @@ class Estimate:
     @property
     def needed_memory(self) -> float:
         """Memory of the fullest stage without what an allocator gives back when it must."""
-        return self.terms["memory"] - self.terms["memory.cached"]
+        return self.terms["memory.needed"]
 
     def measured_memory(self) -> float:
         """Return the memory that the published run's figure counts, at the stage where it was measured."""
@@ -411,4 +411,4 @@ def _measured_at_first(scenario: Scenario) -> bool:
 
 
 def _column(terms: dict[str, Array], index: int) -> dict[str, float]:
-    return {name: float(array[index if array.shape[0] > 1 else 0, 0]) for name, array in terms.items()}
+    return {name: float(array[0, index if array.shape[1] > 1 else 0]) for name, array in terms.items()}

@@ -189,12 +189,14 @@ class _Reader:
 
 
 def _named(call: Call, form: Form) -> Iterator[tuple[str, tuple[str, str], Any]]:
-    """Yield the arguments of a call with text and unit; a record of numbers stands as its fields."""
+    """Yield the arguments of a call with text and unit; a record of numbers stands as its fields that were set."""
     for name, value in call.arguments.items():
         if hasattr(value, "_asdict"):
             record: Callable[..., Any] = type(value)
-            about = read_form(record).parameters
-            yield from ((field, about.get(field, ("", "")), part) for field, part in value._asdict().items())
+            about, unset = read_form(record).parameters, value._field_defaults
+            for field, part in value._asdict().items():
+                if part is not unset.get(field):
+                    yield field, about.get(field, ("", "")), part
         else:
             yield name, form.parameters.get(name, ("", "")), value
 

@@ -12,10 +12,10 @@ from aiplan.engine.counts import parameters
 from aiplan.engine.evaluate import evaluate
 from aiplan.engine.inputs import inputs
 from aiplan.planning.estimate import columns
+from aiplan.scenario.layout_rules import splits_sequence
 from aiplan.scenario.legality import check_plan, stage_layers
 from aiplan.scenario.load import resolve_tree, stages_of
 from aiplan.scenario.records import Plan
-from aiplan.scenario.resolve_plan import splits_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,7 +95,7 @@ def fastest(
     if not tried:
         return None
     terms = _evaluated(tried, tree, place, catalog, scenario, settings)
-    step = np.where(terms["memory"] <= terms["memory.capacity"], terms["step"], np.inf)[:, 0]
+    step = np.where(terms["memory"] <= terms["memory.capacity"], terms["step"], np.inf)[0]
     best = int(np.argmin(step))
     return planned(tree, place, catalog, tried[best], settings) if np.isfinite(step[best]) else None
 

@@ -9,6 +9,7 @@ LABELS = {
     **{name: text for name, (text, _) in RUN_RESULTS.items()},
     "memory.stage": "Fullest pipeline stage",
     "memory.capacity": "Memory of an accelerator",
+    "memory.needed": "Memory that a step cannot do without",
     "parameters.total": "Parameters",
     "parameters.active": "Parameters that a token passes",
     "run.tokens_per_s_per_gpu": "Tokens per second and accelerator",
@@ -43,6 +44,7 @@ UNITS = {
     "workload.loss_bytes": "B si",
     "workload.optimizer_bytes": "B si",
     "memory.capacity": "B",
+    "memory.needed": "B",
     "cluster.matmul_peak": "FLOP/s",
     "cluster.attention_peak": "FLOP/s",
     "cluster.matmul_fraction": "fraction",
@@ -65,6 +67,9 @@ UNITS = {
     "communication.index_bytes": "B si",
     "communication.density": "fraction",
     "communication.coding_rate": "B/s",
+    "communication.bucket": "B",
+    "communication.first_bucket": "B",
+    "communication.late_share": "fraction",
     "cluster.power": "W",
     "cluster.carbon_intensity": "kg/J",
     "cluster.electricity_price": "USD/J",
@@ -88,4 +93,5 @@ def unit(name: str) -> str:
         return BRANCHES[name].unit
     if name.startswith(("storage.read", "storage.write")) and name not in UNITS:
         return "B/s"
-    return UNITS.get(name) or UNITS.get(name.partition(".")[0], "1")
+    group, _, field = name.partition(".")
+    return UNITS.get(f"communication.{field}" if group == "late" else name) or UNITS.get(group, "1")

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from aiplan.report.roofline import schema as roofline
+from aiplan.report.scale import schema as scale
+from aiplan.report.schema_parts import COUNT, INTERVAL, MAYBE, NUMBER, TEXT, TEXTS, UNKNOWN, closed, items, or_none
+from aiplan.report.search import schema as search
+from aiplan.report.sensitivity import schema as sensitivity
+from aiplan.report.size import schema as size
+
 NAMESPACE = "urn:aiplan:schema"
 DRAFT = "http://json-schema.org/draft-07/schema#"
-
-TEXT: dict[str, Any] = {"type": "string"}
-NUMBER: dict[str, Any] = {"type": "number"}
-UNKNOWN: dict[str, Any] = {"type": ["number", "null"]}
-COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}
-TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
-MAYBE: dict[str, Any] = {"type": ["boolean", "null"]}
-INTERVAL: dict[str, Any] = {"type": ["array", "null"], "items": NUMBER, "minItems": 2, "maxItems": 2}
 
 SCALARS: dict[str, dict[str, Any]] = {
     "time_to_train_s": UNKNOWN,
@@ -50,7 +49,7 @@ def schema_of(kind: str) -> dict[str, Any]:
     if kind == "result":
         return result_schema()
     from aiplan.catalog.records import KINDS
-    from aiplan.declare import json_schema
+    from aiplan.declare.schema import json_schema
     from aiplan.scenario.model import Model
     from aiplan.scenario.records import ScenarioFile
     from aiplan.scenario.software import Software
@@ -64,6 +63,7 @@ def result_schema() -> dict[str, Any]:
     """Return the schema that every JSON result follows."""
     from aiplan.report.checkpoint import document as checkpoint
     from aiplan.report.estimate import run
+    from aiplan.report.imports import schema as imports
     from aiplan.report.storage import document as storage
 
     return {
@@ -72,24 +72,31 @@ def result_schema() -> dict[str, Any]:
         "title": "aiplan result",
         "oneOf": [
             _document("estimate", _inputs(values=True), _estimate()),
-            _document("compare", _list(_closed({"label": TEXT, "source": TEXT, "settings": TEXTS})), _compare()),
+            _document("compare", items(closed({"label": TEXT, "source": TEXT, "settings": TEXTS})), _compare()),
             _document("explain", _inputs(values=False), {"$ref": "#/definitions/explain_result"}),
-            _document("accuracy", _closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
+            _document("accuracy", closed({"files": TEXTS, "settings": TEXTS, "grades": TEXT}), _accuracy()),
+            _document("search", search.inputs(), search.result()),
+            _document("sensitivity", sensitivity.inputs(), sensitivity.result()),
+            _document("roofline", roofline.inputs(), roofline.result()),
+            _document("scale", scale.inputs(), scale.result()),
+            _document("size", size.inputs(), size.result()),
             _document("topology", _topology_inputs(), _topology()),
             _document("storage", _inputs(values=True), storage.schema()),
             _document("checkpoint", _inputs(values=True), checkpoint.schema()),
-            _document("calibrate", _closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
+            _document("calibrate", closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
             _document("nccl-env", _inputs(values=False), _nccl_env()),
             _document("collective", _collective_inputs(), _collective()),
             _document("collective-measured", _measured_inputs(), _measured_collective()),
+            _document("export", _inputs(values=False), imports.exported()),
+            _document("import", imports.inputs(), imports.result()),
         ],
         "definitions": {
             "explanation": _explanation(),
             "explain_result": {
                 "oneOf": [
-                    _closed({"term": {"$ref": "#/definitions/explanation"}}),
-                    _closed({"terms": _list({"$ref": "#/definitions/explanation"})}),
+                    closed({"term": {"$ref": "#/definitions/explanation"}}),
+                    closed({"terms": items({"$ref": "#/definitions/explanation"})}),
                 ]
             },
             "step": _branch("value_s", "step"),
@@ -101,29 +108,29 @@ def result_schema() -> dict[str, Any]:
 
 
 def _document(kind: str, inputs: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-    assumption = _closed(
+    assumption = closed(
         {"name": TEXT, "value": UNKNOWN, "origin": TEXT, "why": TEXT, "variant": TEXT}, optional=("variant",)
     )
-    warning = _closed(
+    warning = closed(
         {"code": TEXT, "input": TEXT, "message": TEXT, "hint": TEXT, "results": TEXTS, "variant": TEXT},
         optional=("variant",),
     )
-    return _closed(
+    return closed(
         {
             "schema": {"const": f"aiplan.{kind}/1"},
             "aiplan_version": TEXT,
             "inputs": inputs,
-            "assumptions": _list(assumption),
+            "assumptions": items(assumption),
             "result": result,
-            "warnings": _list(warning),
+            "warnings": items(warning),
         }
     )
 
 
 def _inputs(*, values: bool) -> dict[str, Any]:
-    value = _closed({"value": UNKNOWN, "origin": TEXT, "where": TEXT, "detail": TEXT})
+    value = closed({"value": UNKNOWN, "origin": TEXT, "where": TEXT, "detail": TEXT})
     named = {"values": {"type": "object", "additionalProperties": value}} if values else {}
-    return _closed({"scenario": TEXT, "source": TEXT, "settings": TEXTS} | named)
+    return closed({"scenario": TEXT, "source": TEXT, "settings": TEXTS} | named)
 
 
 def _estimate() -> dict[str, Any]:
@@ -146,12 +153,20 @@ def _estimate() -> dict[str, Any]:
         "source": TEXT,
     }
     optional = {
-        "measured": _closed(measured, optional=[key for key in measured if key != "source"]),
+        "measured": closed(measured, optional=[key for key in measured if key != "source"]),
         "error_vs_measured": {"type": "object", "additionalProperties": NUMBER},
+        "compression": closed(
+            {
+                "break_even_bandwidth_bytes_per_s": NUMBER,
+                "bandwidth_bytes_per_s": NUMBER,
+                "break_even_density": UNKNOWN,
+                "density": UNKNOWN,
+            }
+        ),
         "explanation": {"$ref": "#/definitions/explanation"},
         "run": {"$ref": "#/definitions/run"},
     }
-    return _closed(
+    return closed(
         SCALARS
         | {
             "step_time_interval_s": INTERVAL,
@@ -160,10 +175,10 @@ def _estimate() -> dict[str, Any]:
             "interval_evidence": {"type": ["string", "null"]},
             "memory_interval_bytes_per_gpu": INTERVAL,
             "memory_interval_evidence": {"type": ["string", "null"]},
-            "bottleneck": _closed(cause | {"remedy": TEXT, "runner_up": _closed(cause)}),
+            "bottleneck": closed(cause | {"remedy": TEXT, "runner_up": closed(cause)}),
             "step": {"$ref": "#/definitions/step"},
             "memory": {"$ref": "#/definitions/memory"},
-            "ways_out": _list(_closed(way)),
+            "ways_out": items(closed(way)),
         }
         | optional,
         optional=tuple(optional),
@@ -175,15 +190,15 @@ def _compare() -> dict[str, Any]:
 
     change = {"type": "object", "additionalProperties": UNKNOWN}
     variant = {"label": TEXT, "error": {"type": "null"}, "change": change}
-    failure = _closed({"code": TEXT, "message": TEXT, "hint": {"type": ["string", "null"]}})
-    return _closed(
+    failure = closed({"code": TEXT, "message": TEXT, "hint": {"type": ["string", "null"]}})
+    return closed(
         {
             "differences": {"type": "object", "additionalProperties": TEXTS},
-            "variants": _list(
+            "variants": items(
                 {
                     "oneOf": [
-                        _closed(variant | SCALARS | dict.fromkeys(run.KEYS, UNKNOWN), optional=tuple(run.KEYS)),
-                        _closed({"label": TEXT, "error": failure}),
+                        closed(variant | SCALARS | dict.fromkeys(run.KEYS, UNKNOWN), optional=tuple(run.KEYS)),
+                        closed({"label": TEXT, "error": failure}),
                     ]
                 }
             ),
@@ -195,10 +210,10 @@ def _accuracy() -> dict[str, Any]:
     errors = {"n": COUNT} | dict.fromkeys(
         ("median_abs_error", "p90_abs_error", "bias", "worst_abs_error", "interval_coverage"), UNKNOWN
     )
-    groups = {"type": "object", "additionalProperties": _closed(errors)}
+    groups = {"type": "object", "additionalProperties": closed(errors)}
     summary = errors | {
-        "memory": _or_none(_closed(errors | {"by_kind": groups})),
-        "fits": _or_none(_fits()),
+        "memory": or_none(closed(errors | {"by_kind": groups})),
+        "fits": or_none(_fits()),
         "interval_nominal": NUMBER,
         "skipped": {"type": "object", "additionalProperties": COUNT},
         "by_accelerator": groups,
@@ -208,9 +223,9 @@ def _accuracy() -> dict[str, Any]:
         "by_parallel_kind": groups,
         "by_software": groups,
         "by_source": groups,
-        "ranking": _or_none(_ranking()),
-        "scaling": _or_none(_scaling()),
-        "trainings": _or_none(_trainings()),
+        "ranking": or_none(_ranking()),
+        "scaling": or_none(_scaling()),
+        "trainings": or_none(_trainings()),
     }
     head = {"id": TEXT, "source": TEXT}
     compared = {
@@ -228,11 +243,11 @@ def _accuracy() -> dict[str, Any]:
     }
     graded = head | {"quality": TEXT}
     kinds = (graded | compared | memory, graded | memory, head | {"skipped": TEXT})
-    return _closed({"summary": _closed(summary), "rows": _list({"oneOf": [_closed(kind) for kind in kinds]})})
+    return closed({"summary": closed(summary), "rows": items({"oneOf": [closed(kind) for kind in kinds]})})
 
 
 def _fits() -> dict[str, Any]:
-    counts = _closed({"predicted_fits": COUNT, "predicted_does_not_fit": COUNT})
+    counts = closed({"predicted_fits": COUNT, "predicted_does_not_fit": COUNT})
     miss = {
         "id": TEXT,
         "source": TEXT,
@@ -242,7 +257,7 @@ def _fits() -> dict[str, Any]:
         "memory_capacity_bytes": NUMBER,
         "over_limit": NUMBER,
     }
-    return _closed({"fitted": counts, "ran_out": counts, "balanced_accuracy": UNKNOWN, "misses": _list(_closed(miss))})
+    return closed({"fitted": counts, "ran_out": counts, "balanced_accuracy": UNKNOWN, "misses": items(closed(miss))})
 
 
 CONDITIONS: dict[str, dict[str, Any]] = {
@@ -258,66 +273,66 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 
 def _calibrate() -> dict[str, Any]:
     errors = {"n": COUNT} | dict.fromkeys(("median_abs_error", "p90_abs_error", "bias", "worst_abs_error"), NUMBER)
-    compared = dict.fromkeys(("now", "fitted", "without"), _or_none(_closed(errors)))
+    compared = dict.fromkeys(("now", "fitted", "without"), or_none(closed(errors)))
     constant = dict.fromkeys(("owner", "key", "file"), TEXT) | {"runs": COUNT}
     values = dict.fromkeys(("now", "fitted", "usual", "low", "high"), NUMBER)
-    return _closed(
+    return closed(
         {
-            "summary": _closed({"n": COUNT} | compared),
-            "constants": _list(_closed(constant | values)),
-            "sources": _list(_closed({"source": TEXT} | compared)),
+            "summary": closed({"n": COUNT} | compared),
+            "constants": items(closed(constant | values)),
+            "sources": items(closed({"source": TEXT} | compared)),
         }
     )
 
 
 def _log_inputs() -> dict[str, Any]:
-    named = dict.fromkeys(("link", "network"), _or_none(TEXT)) | dict.fromkeys(("ports", "nodes"), _or_none(COUNT))
-    return _closed({"files": TEXTS, "share": NUMBER} | named)
+    named = dict.fromkeys(("link", "network"), or_none(TEXT)) | dict.fromkeys(("ports", "nodes"), or_none(COUNT))
+    return closed({"files": TEXTS, "share": NUMBER} | named)
 
 
 def _logs() -> dict[str, Any]:
     figures = dict.fromkeys(("time_s", "algbw_bytes_per_s", "busbw_bytes_per_s"), NUMBER)
-    half = _or_none(_closed(figures | {"wrong": UNKNOWN}))
+    half = or_none(closed(figures | {"wrong": UNKNOWN}))
     shares = ("median_abs_error", "p90_abs_error", "worst_abs_error", "share_within_10_percent")
     errors = {"n": COUNT} | dict.fromkeys(shares, NUMBER)
-    fit = _closed(
+    fit = closed(
         {
             "kind": {"enum": ["calibrated", "anchors", "hockney"]},
             "band": NUMBER,
             "constants": {"type": "object", "additionalProperties": UNKNOWN},
-            "errors": _closed(errors),
-            "errors_unseen": _or_none(_closed(errors)),
+            "errors": closed(errors),
+            "errors_unseen": or_none(closed(errors)),
         }
     )
     known = ("latency_s", "plateau_algbw_bytes_per_s", "plateau_busbw_bytes_per_s", "plateau_size_bytes")
     table = (
         dict.fromkeys(("file", "operation", "type", "reduction"), TEXT)
-        | dict.fromkeys(("ranks", "nodes"), _or_none(COUNT))
+        | dict.fromkeys(("ranks", "nodes"), or_none(COUNT))
         | dict.fromkeys(known, UNKNOWN)
         | {
             "line": COUNT,
-            "root": _or_none({"type": "integer"}),
-            "rows": _list(_closed({"size_bytes": COUNT, "out_of_place": half, "in_place": half} | figures)),
-            "fit": _or_none(fit),
-            "fits": _list(fit),
-            "errors_by_size": _list(_closed({"from_bytes": NUMBER} | errors)),
-            "flags": _list(_closed({"kind": {"enum": ["impossible", "unhealthy"]}, "text": TEXT})),
+            "root": or_none({"type": "integer"}),
+            "rows": items(closed({"size_bytes": COUNT, "out_of_place": half, "in_place": half} | figures)),
+            "fit": or_none(fit),
+            "fits": items(fit),
+            "errors_by_size": items(closed({"from_bytes": NUMBER} | errors)),
+            "flags": items(closed({"kind": {"enum": ["impossible", "unhealthy"]}, "text": TEXT})),
             "remarks": TEXTS,
         }
     )
-    return _closed({"tables": _list(_closed(table))})
+    return closed({"tables": items(closed(table))})
 
 
 def _nccl_env() -> dict[str, Any]:
     variable = dict.fromkeys(("name", "value", "why", "default", "source"), TEXT)
-    return _closed({"accelerator": TEXT, "network": TEXT, "variables": _list(_closed(variable))})
+    return closed({"accelerator": TEXT, "network": TEXT, "variables": items(closed(variable))})
 
 
 def _topology_inputs() -> dict[str, Any]:
     asked = {"type": "object", "additionalProperties": NUMBER}
     counts = dict.fromkeys(("gpus", "network_ports_per_node", "switch_ports"), COUNT)
     names = {"scenario": {"type": ["string", "null"]}, "node": TEXT, "switch": TEXT}
-    return _closed(counts | names | {"oversubscription": asked})
+    return closed(counts | names | {"oversubscription": asked})
 
 
 def _topology() -> dict[str, Any]:
@@ -328,14 +343,14 @@ def _topology() -> dict[str, Any]:
     counts = ("ranks", "stride", "ranks_in_scale_up_network", "ranks_below_leaf", "ranks_in_pod")
     group = dict.fromkeys(counts, COUNT) | dict.fromkeys(("group", "traffic", "reach"), TEXT)
     rates = dict.fromkeys(("bandwidth_bytes_per_s", "bandwidth_share"), UNKNOWN)
-    return _closed({"fabrics": _list(_closed(fabric)), "placement": _list(_closed(group | rates))})
+    return closed({"fabrics": items(closed(fabric)), "placement": items(closed(group | rates))})
 
 
 def _collective_inputs() -> dict[str, Any]:
     texts = dict.fromkeys(("operation", "node", "generation", "nccl_version"), TEXT)
     counts = dict.fromkeys(("nodes", "ranks", "ranks_per_node"), COUNT)
     rates = ("inside_bandwidth_bytes_per_s_per_gpu", "network_bandwidth_bytes_per_s_per_gpu")
-    return _closed(texts | counts | dict.fromkeys(rates, UNKNOWN) | {"network": {"type": ["string", "null"]}})
+    return closed(texts | counts | dict.fromkeys(rates, UNKNOWN) | {"network": {"type": ["string", "null"]}})
 
 
 def _collective() -> dict[str, Any]:
@@ -344,15 +359,15 @@ def _collective() -> dict[str, Any]:
     rates = dict.fromkeys(("algbw_bytes_per_s", "busbw_bytes_per_s"), UNKNOWN)
     row = {"size_bytes": COUNT, "time_s": NUMBER} | named | flags | rates
     bounds = {"bound_time_s": NUMBER, "bound_busbw_bytes_per_s": UNKNOWN, "time_band": NUMBER}
-    choice = {"size_bytes": COUNT, "nccl_choice": _closed(named), "fastest": _closed(named)}
+    choice = {"size_bytes": COUNT, "nccl_choice": closed(named), "fastest": closed(named)}
     chosen = choice | {"time_s": NUMBER, "busbw_bytes_per_s": UNKNOWN} | bounds
-    return _closed(
+    return closed(
         {
             "busbw_factor": NUMBER,
-            "sizes": _list(_closed(chosen)),
-            "rows": _list(_closed(row)),
-            "crossovers": _list(_closed({"size_bytes": COUNT} | named)),
-            "left_out": _list(_closed({"algorithm": TEXT, "reason": TEXT})),
+            "sizes": items(closed(chosen)),
+            "rows": items(closed(row)),
+            "crossovers": items(closed({"size_bytes": COUNT} | named)),
+            "left_out": items(closed({"algorithm": TEXT, "reason": TEXT})),
             "cautions": TEXTS,
         }
     )
@@ -361,7 +376,7 @@ def _collective() -> dict[str, Any]:
 def _measured_inputs() -> dict[str, Any]:
     texts = dict.fromkeys(("operation", "node", "nccl_version", "log"), TEXT)
     counts = dict.fromkeys(("nodes", "ranks", "line"), COUNT)
-    return _closed(texts | counts | {"network": _or_none(TEXT), "log_ranks": _or_none(COUNT)})
+    return closed(texts | counts | {"network": or_none(TEXT), "log_ranks": or_none(COUNT)})
 
 
 def _measured_collective() -> dict[str, Any]:
@@ -374,14 +389,14 @@ def _measured_collective() -> dict[str, Any]:
         "protocol": TEXT,
         "verdict": {"enum": ["as predicted", "slower", "faster"]},
     }
-    shortfall = {"part": part, "sizes_bytes": _list(COUNT), "worst_ratio": NUMBER}
-    return _closed(
+    shortfall = {"part": part, "sizes_bytes": items(COUNT), "worst_ratio": NUMBER}
+    return closed(
         {
             "normal": {"type": "boolean"},
-            "rows": _list(_closed({"size_bytes": COUNT} | named | numbers | rates)),
-            "shortfalls": _list(_closed(shortfall)),
-            "as_if_ports": _or_none(COUNT),
-            "causes": _list(_closed(dict.fromkeys(("what", "look", "source"), TEXT))),
+            "rows": items(closed({"size_bytes": COUNT} | named | numbers | rates)),
+            "shortfalls": items(closed(shortfall)),
+            "as_if_ports": or_none(COUNT),
+            "causes": items(closed(dict.fromkeys(("what", "look", "source"), TEXT))),
             "remarks": TEXTS,
             "cautions": TEXTS,
         }
@@ -394,10 +409,10 @@ def _ranking() -> dict[str, Any]:
     part = {"n": COUNT, "plans": COUNT} | dict.fromkeys((*correlations, *regrets), NUMBER)
     plan = {"ids": TEXTS, "predicted_step_time_s": NUMBER, "measured_step_time_s": NUMBER}
     counts = {"gpus": COUNT, "global_batch": COUNT, "runs": COUNT}
-    group = CONDITIONS | counts | {"spearman": NUMBER, "regret": NUMBER, "plans": _list(_closed(plan))}
-    sources = {"type": "object", "additionalProperties": _closed(part)}
-    whole = part | {"share_repeatable": NUMBER, "by_source": sources, "groups": _list(_closed(group))}
-    return _closed(whole)
+    group = CONDITIONS | counts | {"spearman": NUMBER, "regret": NUMBER, "plans": items(closed(plan))}
+    sources = {"type": "object", "additionalProperties": closed(part)}
+    whole = part | {"share_repeatable": NUMBER, "by_source": sources, "groups": items(closed(group))}
+    return closed(whole)
 
 
 def _scaling() -> dict[str, Any]:
@@ -406,16 +421,16 @@ def _scaling() -> dict[str, Any]:
     group = CONDITIONS | {
         "kind": {"enum": ["weak", "strong"]},
         "runs": COUNT,
-        "gpus": _list(COUNT),
-        "ids": _list(TEXTS),
-        "measured_tokens_per_s_per_gpu": _list(NUMBER),
-        "predicted_tokens_per_s_per_gpu": _list(NUMBER),
+        "gpus": items(COUNT),
+        "ids": items(TEXTS),
+        "measured_tokens_per_s_per_gpu": items(NUMBER),
+        "predicted_tokens_per_s_per_gpu": items(NUMBER),
         "measured_efficiency": NUMBER,
         "predicted_efficiency": NUMBER,
         "difference": NUMBER,
     }
-    kinds = {"type": "object", "additionalProperties": _closed(part)}
-    return _closed(part | {"by_kind": kinds, "groups": _list(_closed(group))})
+    kinds = {"type": "object", "additionalProperties": closed(part)}
+    return closed(part | {"by_kind": kinds, "groups": items(closed(group))})
 
 
 def _trainings() -> dict[str, Any]:
@@ -428,25 +443,21 @@ def _trainings() -> dict[str, Any]:
         "gpus": COUNT,
         "assumed": TEXTS,
         "plan_is_ours": {"type": "boolean"},
-        "plan": _closed(dict.fromkeys(counts, COUNT) | {"recompute": TEXT}),
+        "plan": closed(dict.fromkeys(counts, COUNT) | {"recompute": TEXT}),
         "measured_time_s": NUMBER,
         "predicted_time_s": NUMBER,
         "published_over_predicted": NUMBER,
     }
-    return _closed(
+    return closed(
         {
             "n": COUNT,
             "own_plans": COUNT,
             "over_10_percent": TEXTS,
-            "published_over_predicted": _or_none(_closed({"median": NUMBER, "min": NUMBER, "max": NUMBER})),
+            "published_over_predicted": or_none(closed({"median": NUMBER, "min": NUMBER, "max": NUMBER})),
             "skipped": {"type": "object", "additionalProperties": COUNT},
-            "rows": _list({"oneOf": [_closed(head | compared), _closed(head | {"skipped": TEXT})]}),
+            "rows": items({"oneOf": [closed(head | compared), closed(head | {"skipped": TEXT})]}),
         }
     )
-
-
-def _or_none(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"oneOf": [{"type": "null"}, schema]}
 
 
 def _explanation() -> dict[str, Any]:
@@ -465,28 +476,11 @@ def _explanation() -> dict[str, Any]:
         "formula": TEXT,
         "limits": TEXT,
         "source": TEXT,
-        "arguments": _list({"$ref": "#/definitions/explanation"}),
+        "arguments": items({"$ref": "#/definitions/explanation"}),
     }
-    return _closed(head | below, optional=tuple(below))
+    return closed(head | below, optional=tuple(below))
 
 
 def _branch(key: str, name: str) -> dict[str, Any]:
-    children = _list({"$ref": f"#/definitions/{name}"})
-    return _closed({"name": TEXT, "label": TEXT, key: UNKNOWN, "share": UNKNOWN, "children": children})
-
-
-def _closed(properties: dict[str, Any], optional: tuple[str, ...] | list[str] = ()) -> dict[str, Any]:
-    """Return an object with these keys and no others."""
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": properties,
-        "required": [name for name in properties if name not in optional],
-    }
-
-
-def _list(items: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}
-
-
-closed = _closed
+    children = items({"$ref": f"#/definitions/{name}"})
+    return closed({"name": TEXT, "label": TEXT, key: UNKNOWN, "share": UNKNOWN, "children": children})

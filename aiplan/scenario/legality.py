@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.scenario.files import locate
+from aiplan.scenario.layout_rules import (
+    chunks_divide,
+    divides,
+    kv_heads_divide,
+    rounds_divide,
+    sequence_divides,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +110,7 @@ def check_plan(model: Model, workload: Workload, plan: Plan, accelerators: int) 
 
 def _data(plan: Plan, accelerators: int) -> int | None:
     shards = plan.tensor * plan.pipeline * plan.context
-    return accelerators // shards if accelerators % shards == 0 else None
+    return accelerators // shards if divides(accelerators, shards) else None
 
 
 def _recomputation(model: Model, plan: Plan) -> Iterator[Fault]:
@@ -129,7 +136,7 @@ def _recomputation(model: Model, plan: Plan) -> Iterator[Fault]:
 def _world(plan: Plan, accelerators: int) -> Iterator[Fault]:
     shards = plan.tensor * plan.pipeline * plan.context
     product = f"tensor {plan.tensor} x pipeline {plan.pipeline} x context {plan.context} = {shards}"
-    if accelerators % shards:
+    if not divides(accelerators, shards):
         below = accelerators - accelerators % shards
         choices = [c for c in (below, below + shards) if c > 0]
         yield Fault(
@@ -149,22 +156,22 @@ def _world(plan: Plan, accelerators: int) -> Iterator[Fault]:
 
 def _widths(model: Model, plan: Plan) -> Iterator[Fault]:
     tensor, kv_heads = plan.tensor, model.kv_heads or model.heads
-    if model.heads % tensor:
+    if not divides(model.heads, tensor):
         yield Fault(
             "AIP302",
             f"{model.heads} heads do not divide over tensor {tensor}",
             "plan.tensor",
             f"nearest: tensor {nearest(tensor, divisors(model.heads))}",
         )
-    elif model.latent_attention is None and kv_heads % tensor and tensor % kv_heads:
-        legal = [t for t in divisors(model.heads) if kv_heads % t == 0 or t % kv_heads == 0]
+    elif model.latent_attention is None and not kv_heads_divide(kv_heads, tensor):
+        legal = [t for t in divisors(model.heads) if kv_heads_divide(kv_heads, t)]
         yield Fault(
             "AIP303",
             f"{kv_heads} key-value heads neither divide over tensor {tensor} nor are copied evenly",
             "plan.tensor",
             f"nearest: tensor {nearest(tensor, legal)}",
         )
-    if model.ffn is not None and model.ffn % tensor:
+    if model.ffn is not None and not divides(model.ffn, tensor):
         yield Fault(
             "AIP304",
             f"ffn {model.ffn} does not divide over tensor {tensor}",
@@ -185,7 +192,7 @@ def stage_layers(model: Model, plan: Plan) -> tuple[int, ...] | None:
     if plan.stage_layers:
         return plan.stage_layers
     counted = model.layers + 2 * plan.count_embedding_as_layer
-    if counted % plan.pipeline:
+    if not divides(counted, plan.pipeline):
         return None
     each = [counted // plan.pipeline] * plan.pipeline
     each[0] -= plan.count_embedding_as_layer
@@ -218,7 +225,7 @@ def _stages(model: Model, plan: Plan) -> Iterator[Fault]:
         yield Fault("AIP307", f"interleave {plan.interleave} with a single stage", "plan.interleave", "interleave 1")
     elif plan.interleave > 1 and not plan.stage_layers and split is not None:
         counted = model.layers + 2 * plan.count_embedding_as_layer
-        if counted % (plan.pipeline * plan.interleave):
+        if not chunks_divide(counted, plan.pipeline, plan.interleave):
             yield Fault(
                 "AIP307",
                 f"{counted} layers do not divide over {plan.pipeline} stages x {plan.interleave} chunks",
@@ -239,8 +246,7 @@ def _even_split(layers: int, stages: int) -> str:
 
 
 def _sequence(workload: Workload, plan: Plan) -> Iterator[Fault]:
-    parts = plan.context * 2 if plan.context > 1 else 1
-    if workload.sequence_length % parts:
+    if not sequence_divides(workload.sequence_length, plan.context):
         yield Fault(
             "AIP309",
             f"sequence_length {workload.sequence_length} does not divide over 2 x context {plan.context}",
@@ -268,7 +274,7 @@ def _experts(model: Model, plan: Plan, accelerators: int) -> Iterator[Fault]:
                     f"{name} 1",
                 )
         return
-    if model.experts.count % plan.expert:
+    if not divides(model.experts.count, plan.expert):
         yield Fault(
             "AIP308",
             f"{model.experts.count} experts do not divide over expert {plan.expert}",
@@ -276,7 +282,7 @@ def _experts(model: Model, plan: Plan, accelerators: int) -> Iterator[Fault]:
             f"nearest: expert {nearest(plan.expert, divisors(model.experts.count))}",
         )
     per_stage = accelerators // plan.pipeline
-    if per_stage % (plan.expert * plan.expert_tensor):
+    if not divides(per_stage, plan.expert, plan.expert_tensor):
         yield Fault(
             "AIP308",
             f"expert {plan.expert} x expert_tensor {plan.expert_tensor} does not divide "
@@ -284,7 +290,7 @@ def _experts(model: Model, plan: Plan, accelerators: int) -> Iterator[Fault]:
             "plan.expert",
             _expert_hint(model.experts.count, plan, per_stage),
         )
-    if model.experts.ffn % plan.expert_tensor:
+    if not divides(model.experts.ffn, plan.expert_tensor):
         yield Fault(
             "AIP304",
             f"expert ffn {model.experts.ffn} does not divide over expert_tensor {plan.expert_tensor}",
@@ -302,7 +308,7 @@ def _expert_hint(experts: int, plan: Plan, per_stage: int) -> str:
 
 def _batch(workload: Workload, plan: Plan, data: int) -> Iterator[Fault]:
     each = plan.micro_batch * data
-    if workload.global_batch % each:
+    if not divides(workload.global_batch, each):
         per_rank = [b for b in divisors(workload.global_batch) if workload.global_batch % (b * data) == 0]
         below = workload.global_batch - workload.global_batch % each
         choices = ", ".join(str(b) for b in (below, below + each) if b > 0)
@@ -318,7 +324,7 @@ def _batch(workload: Workload, plan: Plan, data: int) -> Iterator[Fault]:
         )
         return
     count = workload.global_batch // each
-    if plan.interleave > 1 and count % plan.pipeline:
+    if not rounds_divide(count, plan.pipeline, plan.interleave):
         legal = [rounds * plan.pipeline * each for rounds in range(1, count // plan.pipeline + 2)]
         yield Fault(
             "AIP307",

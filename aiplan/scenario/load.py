@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
-from aiplan.declare import Diagnostics, Mapping, Origins, build, set_value
-from aiplan.scenario import cautions, communication, environment, legality, money, resolve_run, resolve_storage
+from aiplan.declare import Diagnostics, Mapping, Mark, Origin, Origins, build, set_value
+from aiplan.scenario import cautions, communication, environment, legality, money, pieces, resolve_run, resolve_storage
 from aiplan.scenario.files import (
     LIBRARY,
     Place,
@@ -20,12 +23,13 @@ from aiplan.scenario.files import (
     scalar_at,
 )
 from aiplan.scenario.model import Model
-from aiplan.scenario.records import NOT_MODELLED_YET, SCHEMA_VERSION, ScenarioFile
-from aiplan.scenario.resolve import Parts, resolve
+from aiplan.scenario.records import AUTO_PLAN, NOT_MODELLED_YET, SCHEMA_VERSION, Plan, ScenarioFile
+from aiplan.scenario.resolve import Parts, resolve, resolve_layout
 from aiplan.scenario.software import Software
 from aiplan.scenario.stages import stage_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping as Mapping_
     from collections.abc import Sequence
 
     from aiplan.catalog.load import Catalog
@@ -45,18 +49,22 @@ NAMES = {
     "cluster.region": "regions",
 }
 """Fields that name something else, and where that is looked up."""
+MODEL_FILES = (".yaml", ".yml", ".json", ".toml", ".sh", ".args")
+"""Endings of what is a path of a model's file rather than a name of the library."""
+
+NOWHERE = Mapping([], Mark("", 1, 1, 1))
+"""The text of a scenario whose fields were changed after it was read."""
 
 
 class Scenario(NamedTuple):
-    """A scenario, resolved."""
+    """A scenario, resolved.
+
+    `searched` says that its plan is still to be searched: what stands in its place is no layout that anyone chose.
+    """
 
     name: str
     source: str
-    file: ScenarioFile
-    model: Model
-    node: NodeEntry
-    accelerator: Accelerator
-    software: Software
+    parts: Parts
     values: dict[str, Value]
     stages: dict[str, list[float]]
     data: int
@@ -64,6 +72,32 @@ class Scenario(NamedTuple):
     cautions: tuple[Caution, ...] = ()
     settings: tuple[str, ...] = ()
     run: dict[str, Value] = {}  # noqa: RUF012  nothing writes to it
+    searched: bool = False
+
+    @property
+    def file(self) -> ScenarioFile:
+        """The file as it was read, settings put in."""
+        return self.parts.file
+
+    @property
+    def model(self) -> Model:
+        """Shape of the network."""
+        return self.parts.model
+
+    @property
+    def node(self) -> NodeEntry:
+        """Kind of the nodes."""
+        return self.parts.node
+
+    @property
+    def accelerator(self) -> Accelerator:
+        """Kind of the accelerators."""
+        return self.parts.accelerator
+
+    @property
+    def software(self) -> Software:
+        """Preset of the framework."""
+        return self.parts.software
 
     @property
     def accelerators(self) -> int:
@@ -71,8 +105,18 @@ class Scenario(NamedTuple):
         return int(self.values["cluster.accelerators"].number)
 
 
+ReadModel = Callable[[Place, Diagnostics], "Node"]
+"""Reads the file of a model to a tree."""
+
+
 def load(
-    text: str, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[tuple[str, str, str]] = ()
+    text: str,
+    catalog: Catalog,
+    diagnostics: Diagnostics,
+    settings: Sequence[tuple[str, str, str]] = (),
+    read_model: ReadModel = read_place,
+    *,
+    searched: bool = False,
 ) -> Scenario | None:
     """Load a scenario by path or by its name in the library.
 
@@ -86,6 +130,10 @@ def load(
         Takes everything that is wrong.
     settings : sequence of tuple
         Changes from the command line: path, value text, option name.
+    read_model : callable
+        Reads the file of a model; files of aiplan's own form if not given.
+    searched : bool
+        Whether the sizes of the plan do not matter, for they are to be searched.
 
     Returns
     -------
@@ -100,7 +148,9 @@ def load(
             hint=_known_scenarios(text) or "give the path of a scenario file",
         )
         return None
-    return resolve_tree(read_place(place, diagnostics), place, catalog, diagnostics, settings)
+    return resolve_tree(
+        read_place(place, diagnostics), place, catalog, diagnostics, settings, read_model, searched=searched
+    )
 
 
 def resolve_tree(
@@ -109,36 +159,48 @@ def resolve_tree(
     catalog: Catalog,
     diagnostics: Diagnostics,
     settings: Sequence[tuple[str, str, str]] = (),
+    read_model: ReadModel = read_place,
+    assumed: Mapping_[str, str] = MappingProxyType({}),
+    *,
+    searched: bool = False,
 ) -> Scenario | None:
-    """Resolve a scenario that has been read."""
+    """Resolve a scenario that has been read; `assumed` gives the reason for values nobody gave, by path."""
     for path, value, option in settings:
         if isinstance(tree, Mapping):
             tree = set_value(tree, path, value, diagnostics, option)
     tree = _without_unmodelled(tree, diagnostics)
     origins: Origins = {}
     file = build(ScenarioFile, tree, diagnostics, "", origins)
+    origins |= {path: Origin("assumed", "", why) for path, why in assumed.items()}
     if file is None:
         _check_names(tree, place, catalog, diagnostics)
         return None
     if not _version_known(file.schema_version, tree, diagnostics):
         return None
-    parts = _parts(file, tree, origins, place, catalog, diagnostics)
-    if parts is None or diagnostics.has_errors:
+    searched = searched or file.plan == AUTO_PLAN
+    if searched:
+        file = ScenarioFile(**(vars(file) | {"plan": Plan() if file.plan == AUTO_PLAN else unsized(file.plan)}))
+    parts = _parts(file, tree, origins, place, catalog, diagnostics, read_model)
+    complete = parts is not None and not diagnostics.has_errors
+    _check_words(tree, diagnostics)
+    if parts is None or not complete:
         return None
-    return _checked(parts, tree, place, diagnostics, tuple(f"{path}={value}" for path, value, _ in settings))
+    texts = tuple(f"{path}={value}" for path, value, _ in settings)
+    return _checked(parts, tree, place, diagnostics, texts, searched=searched)
 
 
 def _checked(
-    parts: Parts, tree: Node, place: Place, diagnostics: Diagnostics, settings: tuple[str, ...]
+    parts: Parts, tree: Node, place: Place, diagnostics: Diagnostics, settings: tuple[str, ...], *, searched: bool
 ) -> Scenario | None:
     file = parts.file
     values = resolve(parts, tree, diagnostics)
     accelerators = file.cluster.accelerators or file.cluster.nodes * parts.node.accelerators
-    legality.report(legality.check_plan(parts.model, file.workload, file.plan, accelerators), tree, diagnostics)
+    if not searched:
+        legality.report(legality.check_plan(parts.model, file.workload, file.plan, accelerators), tree, diagnostics)
     if values is not None:
         zero = values["plan.zero"].number
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
-    legality.report(environment.check(file.environment), tree, diagnostics)
+        legality.report(pieces.check(file, parts.model, values, searched=searched), tree, diagnostics)
     legality.report(money.check(parts), tree, diagnostics)
     legality.report(resolve_run.check(parts), tree, diagnostics)
     split = legality.stage_layers(parts.model, file.plan)
@@ -147,6 +209,7 @@ def _checked(
     system = environment.system(parts)
     told = (
         *communication.cautions(file.communication, values["plan.zero"].number),
+        *(() if searched else pieces.cautions(file, values)),
         *environment.lint(file.environment, system, tree),
         *resolve_run.cautions(file, accelerators),
     )
@@ -154,19 +217,61 @@ def _checked(
     return Scenario(
         name=file.name or place.path.stem,
         source=place.name,
-        file=file,
-        model=parts.model,
-        node=parts.node,
-        accelerator=parts.accelerator,
-        software=parts.software,
+        parts=parts,
         values=values,
         stages=stages_of(parts.model, split),
         data=int(values["plan.data"].number),
         cautions=told,
         system=system,
         settings=settings,
+        searched=searched,
         run=resolve_run.run_values(parts, values),
     )
+
+
+def unsized(plan: Plan) -> Plan:
+    """Return what of a plan a search keeps: kernels, precision and how tokens are sent, but no sizes."""
+    kept = ("attention", "gradient_precision", "cuda_graphs", "dispatch", "count_embedding_as_layer", "overlap")
+    return Plan(**{name: getattr(plan, name) for name in kept})
+
+
+def with_plan(scenario: Scenario, plan: Plan, how: str) -> Scenario:
+    """Return a scenario with a legal plan in place of its own.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario, resolved.
+    plan : Plan
+        The plan; that it is legal is not checked.
+    how : str
+        How the plan came about, which is what its values say of their origin.
+    """
+    origins = {path: origin for path, origin in scenario.parts.origins.items() if not path.startswith("plan.")}
+    fields = {f"plan.{name}": Origin("derived", "", how) for name, value in vars(plan).items() if value is not None}
+    file = ScenarioFile(**(vars(scenario.file) | {"plan": plan}))
+    parts = scenario.parts._replace(file=file, origins=origins | fields)
+    values = scenario.values | resolve_layout(parts)
+    split = legality.stage_layers(parts.model, plan) or ()
+    return scenario._replace(
+        parts=parts,
+        values=values,
+        stages=stages_of(parts.model, split),
+        data=int(values["plan.data"].number),
+        system=environment.system(parts),
+        searched=False,
+        run=resolve_run.run_values(parts, values),
+    )
+
+
+def with_file(scenario: Scenario, file: ScenarioFile, diagnostics: Diagnostics) -> Scenario | None:
+    """Return a scenario with other numbers in its file, resolved again; None, and what is wrong noted, if it cannot be.
+
+    What the file names in the library or the catalog must be as it was.
+    """
+    parts, place = scenario.parts._replace(file=file), Place(scenario.source, Path(scenario.source))
+    found = _checked(parts, NOWHERE, place, diagnostics, scenario.settings, searched=False)
+    return None if found is None else found._replace(name=scenario.name)
 
 
 def stages_of(model: Model, split: tuple[int, ...]) -> dict[str, list[float]]:
@@ -204,6 +309,7 @@ def _without_unmodelled(tree: Node, diagnostics: Diagnostics) -> Node:
 
 def _check_names(tree: Node, place: Place, catalog: Catalog, diagnostics: Diagnostics) -> None:
     """Note every name that is unknown in a file that has other errors, so that all can be mended in one go."""
+    _check_words(tree, diagnostics)
     for path, kind in NAMES.items():
         name = scalar_at(tree, path)
         if name is None:
@@ -214,6 +320,13 @@ def _check_names(tree: Node, place: Place, catalog: Catalog, diagnostics: Diagno
             _find_software(name, tree, diagnostics)
         else:
             catalog.find(kind, name, diagnostics, locate(tree, path))
+
+
+def _check_words(tree: Node, diagnostics: Diagnostics) -> None:
+    """Note what cannot be meant, whatever the rest of the file says."""
+    for path in (communication.PATH, communication.LATE):
+        legality.report(communication.unknown(scalar_at(tree, path) or "none", path), tree, diagnostics)
+    legality.report(environment.check(environment.names(tree)), tree, diagnostics)
 
 
 def _version_known(version: int, tree: Node, diagnostics: Diagnostics) -> bool:
@@ -228,10 +341,16 @@ def _version_known(version: int, tree: Node, diagnostics: Diagnostics) -> bool:
 
 
 def _parts(
-    file: ScenarioFile, tree: Node, origins: Origins, place: Place, catalog: Catalog, diagnostics: Diagnostics
+    file: ScenarioFile,
+    tree: Node,
+    origins: Origins,
+    place: Place,
+    catalog: Catalog,
+    diagnostics: Diagnostics,
+    read_model: ReadModel,
 ) -> Parts | None:
     """Look up what the scenario names: model, software, node, accelerator, link, network, region."""
-    model = _model(file, tree, origins, place, diagnostics)
+    model = _model(file, tree, origins, place, diagnostics, read_model)
     software = _software(file, tree, diagnostics)
     node = _node(file, tree, catalog, diagnostics)
     region_id = file.cluster.region or "world"
@@ -337,13 +456,13 @@ def _host_link(
 
 
 def _model(
-    file: ScenarioFile, tree: Node, origins: Origins, place: Place, diagnostics: Diagnostics
+    file: ScenarioFile, tree: Node, origins: Origins, place: Place, diagnostics: Diagnostics, read_model: ReadModel
 ) -> tuple[Model, Origins] | None:
     if isinstance(file.model, Model):
         legality.report(legality.check_model(file.model), tree, diagnostics, "model.")
         return file.model, {path.removeprefix("model."): origin for path, origin in origins.items()}
     found = _find_named_model(file.model, tree, place, diagnostics)
-    return None if found is None else load_model(found, diagnostics)
+    return None if found is None else load_model(found, diagnostics, read_model)
 
 
 def _find_named_model(name: str, tree: Node, place: Place, diagnostics: Diagnostics) -> Place | None:
@@ -355,15 +474,24 @@ def _find_named_model(name: str, tree: Node, place: Place, diagnostics: Diagnost
 
 def find_model(text: str, beside: Place) -> Place | None:
     """Return the file of a model: a path beside the scenario that names it, or a name of the library."""
-    if "/" in text or text.endswith((".yaml", ".yml", ".json")):
+    if "/" in text or text.endswith(MODEL_FILES):
         path = beside.path.parent / text
-        return Place(text, path) if path.is_file() else None
+        inside = path / "config.json"
+        return (
+            Place(text, path)
+            if path.is_file()
+            else Place(f"{text}/{inside.name}", inside)
+            if inside.is_file()
+            else None
+        )
     return find_in_library("models", text)
 
 
-def load_model(place: Place, diagnostics: Diagnostics) -> tuple[Model, Origins] | None:
+def load_model(
+    place: Place, diagnostics: Diagnostics, read_model: ReadModel = read_place
+) -> tuple[Model, Origins] | None:
     """Read a model file."""
-    tree = read_place(place, diagnostics)
+    tree = read_model(place, diagnostics)
     origins: Origins = {}
     model = build(Model, tree, diagnostics, "", origins)
     if model is None:

@@ -9,6 +9,8 @@ from aiplan.scenario.run_records import NONE, Checkpoint, Ownership, Reliability
 from aiplan.scenario.software import DISPATCHES, GRAPHS
 
 SCHEMA_VERSION = 1
+AUTO_PLAN = "auto"
+"""What stands in place of a plan that is to be searched."""
 PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32")
 OPTIMIZERS = ("adam", "adam-bf16-states", "adam-8bit", "sgd", "sgd-momentum")
 PLACEMENTS = ("ordered", "scattered")
@@ -92,6 +94,18 @@ class Overlap(Declared):
     tensor: bool | None = flag(doc="Tensor parallel communication beside its matmuls", default=None)
     pipeline: bool | None = flag(doc="Sends between stages beside computation", default=None)
     expert: bool | None = flag(doc="Exchange of tokens between experts beside computation", default=None)
+    contention: float | None = quantity(
+        "fraction",
+        doc="Share of hidden data parallel communication by which it slows the computation beside it",
+        default=None,
+        minimum=0,
+        maximum=1,
+    )
+    channels: int | None = integer(
+        doc="Multiprocessors that collectives take while they run, from which that share follows (NCCL_MAX_CTAS)",
+        default=None,
+        minimum=1,
+    )
 
 
 class Plan(Declared):
@@ -139,8 +153,15 @@ class Plan(Declared):
     overlap: Overlap = record(Overlap, doc="Which communication is hidden", default="empty")
 
 
+class LatePrecision(Declared):
+    """How gradients are sent in the last part of a training."""
+
+    compression: str = text(doc="Form of gradients on the wire from then on, as in communication.compression")
+    after: float = quantity("fraction", doc="Share of the steps after which that part begins", minimum=0, maximum=1)
+
+
 class Communication(Declared):
-    """How gradients are communicated."""
+    """How gradients are communicated, and in which pieces communication runs beside computation."""
 
     all_reduce: str = choice(
         ALL_REDUCES, doc="Algorithm that reduces gradients; auto is the faster of ring and tree", default=AUTO
@@ -156,6 +177,33 @@ class Communication(Declared):
         above=0,
     )
     reduce_every: int = integer(doc="Steps from one reduction of gradients to the next", default=1, minimum=1)
+    reduce_inside_every: int | None = integer(
+        doc="Steps from one reduction inside the nodes to the next, if that is more often than between them",
+        default=None,
+        minimum=1,
+    )
+    late_precision: LatePrecision | None = record(
+        LatePrecision, doc="Another form of gradients in the last part of a training", default=None
+    )
+    bucket: float | None = quantity(
+        "data",
+        doc="Gradients reduced at a time beside the backward pass (bucket_cap_mb); the preset's share if not given",
+        default=None,
+        above=0,
+    )
+    first_bucket: float | None = quantity(
+        "data", doc="Gradients in the first bucket; as in the others if not given", default=None, above=0
+    )
+    prefetch: int | None = integer(
+        doc="Layers whose weights FSDP gathers ahead of the one in use; the preset's share if not given",
+        default=None,
+        minimum=0,
+    )
+    tensor_pieces: int | None = integer(
+        doc="Pieces in which tensor parallel communication runs beside its matmuls; the preset's share if not given",
+        default=None,
+        minimum=1,
+    )
 
 
 class Measured(Declared):
@@ -195,8 +243,15 @@ class ScenarioFile(Declared):
     )
     workload: Workload = record(Workload, doc="What is trained, and on how much")
     cluster: Cluster = record(Cluster, doc="What it runs on")
-    plan: Plan = record(Plan, doc="Parallel layout", default="empty")
-    communication: Communication = record(Communication, doc="How gradients are communicated", default="empty")
+    plan: Plan = either(
+        choice((AUTO_PLAN,), doc="The best layout"),
+        record(Plan, doc="Layout"),
+        doc="Parallel layout; auto is the fastest that fits",
+        default="empty",
+    )
+    communication: Communication = record(
+        Communication, doc="How gradients are communicated, in which pieces", default="empty"
+    )
     environment: dict[str, str | int] = mapping(
         either(text(doc="Value"), integer(doc="Value"), doc="Value"),
         doc="Environment variables of the job; those of NCCL are checked",

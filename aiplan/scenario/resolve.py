@@ -80,18 +80,27 @@ def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Val
     fabric = fabric_values(parts, network, scale_up_domain(parts), tree, diagnostics)
     if peaks is None or fabric is None:
         return None
-    workload = _workload(parts)
     groups = {
-        "model": _model(parts.model, parts.model_origins),
-        "workload": workload,
+        "model": model_values(parts.model, parts.model_origins),
         "cluster": peaks | _device(parts) | _links(parts) | network | fabric | _money(parts),
-        "plan": plan_values(parts),
-        "communication": communication_values(parts, workload["gradient_bytes"]),
     }
+    return _dotted(groups) | resolve_layout(parts)
+
+
+def resolve_layout(parts: Parts) -> dict[str, Value]:
+    """Return the values that rest on the plan, and those that belong with them, by dotted name."""
+    workload = _workload(parts)
+    groups = {"workload": workload, "cluster": _host_times(parts), "plan": plan_values(parts)}
+    return _dotted(groups) | communication_values(parts, workload["gradient_bytes"])
+
+
+def _dotted(groups: dict[str, dict[str, Value]]) -> dict[str, Value]:
     return {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
 
 
-def _model(model: Model, origins: Origins) -> dict[str, Value]:
+def model_values(model: Model, origins: Origins) -> dict[str, Value]:
+    """Return the numbers of a network's shape."""
+
     def own(number: float | None, path: str) -> Value:
         return from_file(number, origins, path)
 
@@ -262,7 +271,6 @@ def _device(parts: Parts) -> dict[str, Value]:
         else default(MATMUL_DEPTH, "as on the A100; no runs fitted on this accelerator"),
         "kernel_share": from_file(parts.software.kernel_share, software, "kernel_share"),
         **{name: from_file(getattr(parts.software, name), software, name) for name in KERNELS},
-        **_host_times(parts),
         "step_overhead": from_file(parts.software.step_overhead, software, "step_overhead"),
         "launch": from_file(parts.software.launch, software, "launch"),
         "reserved_memory": from_file(parts.software.reserved_memory, software, "reserved_memory"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aiplan.scenario.layout_rules import splits_sequence
 from aiplan.scenario.values import Value, derived, from_file
 
 if TYPE_CHECKING:
@@ -70,6 +71,12 @@ def plan_values(parts: Parts) -> dict[str, Value]:
         else Value(0.0, dispatch_origin),
     }
     values |= {name: from_file(getattr(preset, name), parts.software_origins, name) for name in KEPT + HANDLED}
+    channels = plan.overlap.channels
+    values["channels"] = (
+        derived(0, "not given: the contention of the preset") if channels is None else own(channels, "overlap.channels")
+    )
+    if plan.overlap.contention is not None:
+        values["contention"] = own(plan.overlap.contention, "overlap.contention")
     return values | {
         f"hidden_{kind}": _hidden(parts, kind) for kind in ("gradients", "parameters", "tensor", "pipeline", "expert")
     }
@@ -82,11 +89,6 @@ def _recompute_full(parts: Parts, origin: Origin) -> Value:
         return Value(float(plan.recompute == "full"), origin)
     share = min(plan.recompute_layers * plan.pipeline / parts.model.layers, 1.0)
     return from_file(share, parts.origins, "plan.recompute_layers")
-
-
-def splits_sequence(sequence: int, tensor: int, context: int) -> bool:
-    """Whether norms and residuals can be split over tensor parallel ranks at all."""
-    return tensor > 1 and sequence // context % tensor == 0
 
 
 def _hidden(parts: Parts, kind: str) -> Value:

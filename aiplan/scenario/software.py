@@ -55,6 +55,12 @@ class Software(Declared):
     attention: str = choice(("flash", "fused-softmax", "unfused"), doc="Attention kernel")
     sequence_parallel: bool = flag(doc="Norms and residuals split over tensor parallel ranks")
     zero: int = integer(doc="ZeRO stage", minimum=0, maximum=3)
+    zero_with_pipeline: int = integer(
+        doc="Highest ZeRO stage that the framework offers together with pipeline stages; a search goes no further",
+        default=1,
+        minimum=0,
+        maximum=3,
+    )
     gradient_precision: str = choice(("fp32", "bf16"), doc="Data type gradients are kept and reduced in")
     raw_gradients: bool = flag(doc="Gradients as computed are kept beside those they are added up in", default=False)
     half_gradients_with_fp16: bool = flag(

@@ -6,7 +6,7 @@ the docstring, or follow from its numbers by arithmetic.
 
 import pytest
 
-from aiplan.core import training, transformer
+from aiplan.core import flops, training
 
 DAY = 86_400.0
 HOUR = 3_600.0
@@ -16,7 +16,7 @@ A100 = 312 * TFLOP
 
 def mfu_6nd(parameters, tokens, gpu_seconds, peak_rate):
     """Utilisation of a whole training run by the 6 N D rule."""
-    rate = training.model_flops_rate(transformer.flops_6nd(parameters), tokens / gpu_seconds)
+    rate = training.model_flops_rate(flops.flops_6nd(parameters), tokens / gpu_seconds)
     return training.utilisation(rate, peak_rate)
 
 
@@ -110,7 +110,7 @@ def test_glm130b():
     """60 days on 96 nodes of 8 A100. https://github.com/THUDM/GLM-130B/issues/75"""
     mfu = mfu_6nd(130e9, 400e9, 768 * 60 * DAY, A100)
     assert mfu == pytest.approx(0.251, rel=0.01)
-    step_time = transformer.flops_6nd(130e9) * 4224 * 2048 / (768 * 0.251 * A100)
+    step_time = flops.flops_6nd(130e9) * 4224 * 2048 / (768 * 0.251 * A100)
     days = training.time_to_train(training.step_count(400e9, 4224, 2048), step_time) / DAY
     assert days == pytest.approx(60, rel=0.01)
 
@@ -128,7 +128,7 @@ def test_llama2_hours(ask, model, hours, mfu):
 def test_dsv3_hours(ask):
     """Active parameters count, and the peak must be named. https://github.com/jax-ml/scaling-book/issues/31"""
     tokens, pretraining, everything = 14.8e12, 2.664e6 * HOUR, 2.788e6 * HOUR
-    assert transformer.flops_6nd(37e9) * tokens == pytest.approx(3.2856e24, rel=0.001)
+    assert flops.flops_6nd(37e9) * tokens == pytest.approx(3.2856e24, rel=0.001)
     assert mfu_6nd(37e9, tokens, pretraining, ask.peak("h800-sxm", "bf16")) == pytest.approx(0.346, rel=0.005)
     assert mfu_6nd(37e9, tokens, everything, 1513 * TFLOP) == pytest.approx(0.216, rel=0.005)
     exact = ask.counted(DEEPSEEK_V3_MTP, 4096)["flops_per_token.megatron"]
@@ -143,7 +143,7 @@ def test_opt175_hfu_mfu():
     """47 % is hardware utilisation, 34.6 % model utilisation. https://github.com/facebookresearch/metaseq"""
     gpu_seconds = 1024 * 33 * DAY
     assert training.utilisation(4.30e23 / gpu_seconds, A100) == pytest.approx(0.472, rel=0.01)
-    assert transformer.flops_6nd(175e9) * 300e9 == pytest.approx(3.15e23, rel=0.001)
+    assert flops.flops_6nd(175e9) * 300e9 == pytest.approx(3.15e23, rel=0.001)
     assert mfu_6nd(175e9, 300e9, gpu_seconds, A100) == pytest.approx(0.346, rel=0.01)
 
 
@@ -154,7 +154,7 @@ def test_opt175_hfu_mfu():
 def test_sc21_days(parameters, tokens, gpus, hardware_tflops, days):
     """A hardware rate needs 8 N, a model rate 6 N. https://arxiv.org/abs/2104.04473, section 5.1"""
     forward = 2 * parameters
-    per_token = transformer.training_flops(forward) + forward
+    per_token = flops.training_flops(forward) + forward
     step_time = per_token * 1536 * 2048 / (gpus * hardware_tflops * TFLOP)
     time = training.time_to_train(training.step_count(tokens, 1536, 2048), step_time)
     assert time / DAY == pytest.approx(days, rel=0.01)
@@ -204,7 +204,7 @@ def test_formula_version(ask):
     answer = ask.counted("gpt3-175b", 2048)
     assert answer["flops_per_token.full"] == pytest.approx(1076.44e9, rel=0.001)
     assert answer["flops_per_token.megatron"] == pytest.approx(1061.95e9, rel=0.001)
-    assert transformer.flops_6nd(175e9) == pytest.approx(1050e9, rel=0.001)
+    assert flops.flops_6nd(175e9) == pytest.approx(1050e9, rel=0.001)
     assert ask.counted("gpt3-175b", 2048, recompute="full")["flops_per_token.hardware"] == pytest.approx(
         1434.0e9, rel=0.001
     )

@@ -32,7 +32,19 @@ GOLDENS = {
         "--set",
         "communication.compression=1bit",
     ],
+    "break-even": ["estimate", "cluster-env.yaml", "-q", "--set", "communication.compression=topk-1%"],
+    "break-even 80": ["estimate", "cluster-env.yaml", "-q", "--width", "80", "--set", "communication.compression=fp16"],
+    "break-even csv": [
+        "estimate",
+        "cluster-env.yaml",
+        "-q",
+        "--format",
+        "csv",
+        "--set",
+        "communication.compression=topk-10%",
+    ],
     "bad compression": ["estimate", "cluster-env.yaml", "--set", "communication.compression=topk1"],
+    "all that is wrong": ["estimate", "wrong-words.yaml"],
     "bad steps": ["estimate", "cluster-env.yaml", "--set", "communication.reduce_every=0"],
     "lint environment": ["export", "nccl-env", "cluster-env.yaml", "--format", "csv"],
     "export help": ["export", "nccl-env", "--help"],
@@ -64,6 +76,7 @@ def test_documents_hold_the_warnings(arguments, run, folder):
     codes = {warning["code"] for warning in content["warnings"]}
     assert {"AIP330", "AIP331", "AIP332", "AIP333"} <= codes
     assert ("AIP321" in codes) == ("estimate" in arguments)
+    assert ("compression" in content["result"]) == ("estimate" in arguments)
     assert {warning["input"] for warning in content["warnings"]} >= {"environment.NCCL_ALGO"}
 
 

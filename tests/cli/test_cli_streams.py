@@ -138,7 +138,7 @@ def test_a_bug_is_70_without_traceback(run, monkeypatch):
     def broken(*arguments, **named):
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(cli, "app", broken)
+    monkeypatch.setattr(cli, "app_of", broken)
     done = run("estimate", "small.yaml")
     assert (done.code, done.out) == (70, "")
     assert done.err.startswith("internal error: ZeroDivisionError: by nothing\n\nhint: ")

@@ -4,6 +4,7 @@ A rank has one port inside its node and one to the network. A port sends one mes
 time; a message of c bytes takes alpha + c / b of that kind of link. Elements are one byte each for the clock.
 """
 
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -25,6 +26,9 @@ class Machine:
     def cost(self, one, other, nbytes):
         if self.inside(one, other):
             return self.net.inside_latency + nbytes / self.net.inside_bandwidth
+        return self.far(nbytes)
+
+    def far(self, nbytes):
         return self.net.outside_latency + nbytes / self.net.outside_bandwidth
 
     def post(self, one, other, nbytes, ready):
@@ -46,6 +50,16 @@ class Machine:
         for one, other, _, end in arrived:
             self.at[one], self.at[other] = max(self.at[one], end), max(self.at[other], end)
         return [(one, other, data) for one, other, data, _ in arrived]
+
+    def posted(self, messages):
+        """Return the time of messages (from, to, bytes) posted at once: one latency, then each port byte by byte."""
+        load = Counter()
+        for one, other, nbytes in messages:
+            kind = self.inside(one, other)
+            load["out", one, kind] += nbytes
+            load["into", other, kind] += nbytes
+            self.sent += nbytes
+        return max((self.cost(0, 0, n) if kind else self.far(n) for (_, _, kind), n in load.items()), default=0.0)
 
     @property
     def time(self):
@@ -237,77 +251,6 @@ def chain_broadcast(machine, data, chunks):
     return data
 
 
-def tree_parents(order):
-    """Parents of a search tree over ranks in order, root None: inner nodes of one order are leaves of the shifted one."""
-    parents = {}
-
-    def grow(low, high, parent):
-        if low < high:
-            middle = low + (1 << ((high - low).bit_length() - 1)) - 1
-            parents[order[middle]] = parent
-            grow(low, middle, order[middle])
-            grow(middle + 1, high, order[middle])
-
-    grow(0, len(order), None)
-    return parents
-
-
-class Tree:
-    """One of the two trees: parents, children, and the part of the data it carries, in chunks."""
-
-    def __init__(self, order, part, chunks):
-        self.parents = tree_parents(order)
-        self.children = {rank: [c for c, parent in self.parents.items() if parent == rank] for rank in order}
-        self.cut = [slice(part.start + p.start, part.start + p.stop) for p in pieces(part.stop - part.start, chunks)]
-
-    def messages(self, tree):
-        """Yield every message, up and down."""
-        for chunk in range(len(self.cut)):
-            for rank, parent in self.parents.items():
-                if parent is not None:
-                    yield "up", tree, chunk, rank, parent
-                    yield "down", tree, chunk, parent, rank
-
-    def before(self, way, tree, chunk, sender):
-        """Return what has to arrive before a message can go."""
-        if way == "down" and self.parents[sender] is not None:
-            return [("down", tree, chunk, self.parents[sender], sender)]
-        return [("up", tree, chunk, child, sender) for child in self.children[sender]]
-
-
-def double_tree(machine, data, chunks):
-    """Reduce up and broadcast down two trees, each with half of the data; of what can go, the earliest goes first."""
-    ranks = machine.ranks
-    orders = (list(range(ranks)), [(rank + 1) % ranks for rank in range(ranks)])
-    trees = [Tree(order, part, chunks) for order, part in zip(orders, pieces(data[0].size, 2), strict=True)]
-    jobs = [job for index, tree in enumerate(trees) for job in tree.messages(index)]
-    open_, after, done = {}, {}, {}
-    for job in jobs:
-        before = trees[job[1]].before(job[0], job[1], job[2], job[3])
-        open_[job] = len(before)
-        for other in before:
-            after.setdefault(other, []).append(job)
-    can_go = {job: 0.0 for job in jobs if not open_[job]}
-
-    def start(job):
-        _, _, _, one, other = job
-        kind = machine.inside(one, other)
-        return max(can_go[job], machine.out[one][kind], machine.into[other][kind])
-
-    while can_go:
-        job = min(can_go, key=lambda item: (start(item), item[2], item[0] == "up", *item))
-        way, tree, chunk, one, other = job
-        part = trees[tree].cut[chunk]
-        done[job] = machine.post(one, other, data[one][part].size, can_go.pop(job))
-        data[other][part] = data[one][part] + (data[other][part] if way == "up" else 0)
-        for follower in after.get(job, ()):
-            open_[follower] -= 1
-            if not open_[follower]:
-                can_go[follower] = max(done[b] for b in trees[tree].before(*follower[:4]))
-    machine.at = [max(done.values(), default=0.0)] * ranks
-    return data
-
-
 def halving_reduce_scatter(machine, data):
     """Ranks a power of two: the nearest pairs swap the largest parts; return the part of every rank."""
     ranks = machine.ranks
@@ -339,11 +282,11 @@ def doubling_all_gather(machine, data, own):
     return data
 
 
-def _rings(machine, data, rings, cuts, *, adding, shift):
+def rings(machine, data, all_rings, cuts, *, adding, shift):
     """Pass parts round several rings at once: `cuts[rank]` are the parts that the ring of the rank turns round."""
-    for step in range(len(rings[0]) - 1):
+    for step in range(len(all_rings[0]) - 1):
         sent, which = [], {}
-        for ring in rings:
+        for ring in all_rings:
             for place, rank in enumerate(ring):
                 part = cuts[rank][(place - step + shift) % len(ring)]
                 which[rank] = part
@@ -360,15 +303,15 @@ def hierarchical_all_reduce(machine, data):
     rails = [[node * local + place for node in range(nodes)] for place in range(local)]
     cut = pieces(data[0].size, local)
     whole = [cut] * machine.ranks
-    _rings(machine, data, inside, whole, adding=True, shift=0)
+    rings(machine, data, inside, whole, adding=True, shift=0)
     own = [cut[(rank % local + 1) % local] for rank in range(machine.ranks)]
     parts = [
         [slice(part.start + p.start, part.start + p.stop) for p in pieces(part.stop - part.start, nodes)]
         for part in own
     ]
-    _rings(machine, data, rails, parts, adding=True, shift=0)
-    _rings(machine, data, rails, parts, adding=False, shift=1)
-    _rings(machine, data, inside, whole, adding=False, shift=1)
+    rings(machine, data, rails, parts, adding=True, shift=0)
+    rings(machine, data, rails, parts, adding=False, shift=1)
+    rings(machine, data, inside, whole, adding=False, shift=1)
     return data
 
 
@@ -496,3 +439,30 @@ def pat_reduce_scatter(machine, data):
                 data[other][block] = data[other][block] + got[at : at + width]
                 at += width
     return [data[rank][cut[rank]] for rank in range(ranks)]
+
+
+def rabenseifner_reduce(machine, data):
+    """Recursive halving, then the farthest pairs first hand what they hold down to rank 0."""
+    core = 1 << (machine.ranks.bit_length() - 1)
+    for _, other, got in machine.step([(rank, rank - core, data[rank]) for rank in range(core, machine.ranks)]):
+        data[other] += got
+    own, distance = [slice(0, data[0].size)] * core, 1
+    while distance < core:
+        halves = []
+        for rank in range(core):
+            middle = (own[rank].start + own[rank].stop + 1) // 2
+            low, high = slice(own[rank].start, middle), slice(middle, own[rank].stop)
+            halves.append((high, low) if rank & distance else (low, high))
+        sent = [(rank, rank ^ distance, data[rank][halves[rank][1]]) for rank in range(core)]
+        for one, other, got in machine.step(sent):
+            data[other][halves[one][1]] += got
+        own = [keep for keep, _ in halves]
+        distance *= 2
+    while distance > 1:
+        distance //= 2
+        held = list(own)
+        sent = [(rank, rank - distance, data[rank][held[rank]]) for rank in range(distance, 2 * distance)]
+        for one, other, got in machine.step(sent):
+            data[other][held[one]] = got
+            own[other] = slice(min(held[one].start, held[other].start), max(held[one].stop, held[other].stop))
+    return data

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aiplan.core import all_reduces, broadcasts, exchanges, gathers
+from aiplan.core import all_reduces, broadcasts, exchanges, gathers, trees
 from aiplan.core.algorithms import ALGORITHMS, EXCHANGES, OPERATIONS, algorithms_of, least_time
 from aiplan.core.net import Net
 
 sys.path.insert(0, str(Path(__file__).parent))
 import message_simulator as played
+import switch_simulator as switched
+import tree_simulator as pipelined
 
 sys.path.pop(0)
 
@@ -68,16 +70,162 @@ def test_all_reduces_over_nodes(name, local, nodes):
         assert 0.6 * closed <= time <= closed
 
 
+def lone(ranks):
+    """Whether the roots of two trees over so many ranks have one child each: a power of two of ranks, over 2."""
+    return ranks > 2 and ranks & (ranks - 1) == 0
+
+
 @pytest.mark.parametrize("ranks", RANKS)
 def test_double_tree(ranks):
-    """The sums are right, and a greedy schedule comes near the optimum for which the closed form stands."""
-    size = 600
-    closed = float(all_reduces.double_tree(size, ranks, FLAT))
-    best = max(1.0, np.sqrt(size / (FLAT.inside_latency * max(1.0, np.log2(ranks)))))
-    chunks = sorted({max(1, round(best / 2)), max(1, round(best))})
-    time = min(play(lambda m, d, k=k: played.double_tree(m, d, k), ranks, size, FLAT) for k in chunks)
-    assert 0.6 * closed <= time <= 1.6 * closed
-    assert time >= OPERATIONS["all-reduce"].least(size, ranks, FLAT) * (1 - 1e-12)
+    """k chunks take as many rounds as the tree has levels, and k - 1; a rank sends at most its buffer each way.
+
+    Where the roots have one child each, the last round upwards and the first one downwards move half of a chunk.
+    """
+    levels, most = ranks.bit_length() - 1, 0.5 if ranks == 2 else 1.0
+    for size in (24, 720):
+        taken = {k: 2 * (levels + k - 1) * (3.0 + most * size / k) * (ranks > 1) for k in range(1, 61)}
+        closed = float(trees.double_tree(size, ranks, FLAT))
+        assert closed * (1 - 1e-12) <= min(taken.values()) <= 1.02 * closed, "the best number of chunks is whole"
+        for chunks in (1, 3, 12):
+            time = play(lambda m, d, k=chunks: pipelined.double_tree(m, d, k), ranks, size, FLAT)
+            assert time == pytest.approx(taken[chunks] - lone(ranks) * size / chunks, rel=1e-12)
+            assert time >= OPERATIONS["all-reduce"].least(size, ranks, FLAT) * (1 - 1e-12)
+    for size in ODD_SIZES:
+        chunks = min(size, 8)
+        time = play(lambda m, d, k=chunks: pipelined.double_tree(m, d, k), ranks, size, FLAT)
+        exact = 2 * (levels + chunks - 1) * (3.0 + most * size / chunks) - lone(ranks) * size / chunks
+        assert abs(time - exact * (ranks > 1)) <= 4 * (levels + chunks), "halves and chunks differ by a byte"
+
+
+@pytest.mark.parametrize(("local", "nodes"), NODES)
+def test_double_trees_on_rails(local, nodes):
+    """The first chunk passes all levels, the others follow at the slower kind of link."""
+    net, ranks = two_level(local), local * nodes
+    near, far = local.bit_length() - 1, nodes.bit_length() - 1
+    for size in (48 * local, 720 * local):
+        inside = lambda k, n=size: 3.0 + n * (1 - 1 / local) / (4.0 * k)  # noqa: E731
+        outside = lambda k, n=size: 7.0 + n * (0.5 if nodes == 2 else 1.0) / (local * k)  # noqa: E731
+        taken = {
+            k: 2 * (near * inside(k) + far * outside(k) + (k - 1) * max(inside(k) * (near > 0), outside(k)))
+            for k in range(1, 200)
+        }
+        closed = float(trees.double_tree(size, ranks, net))
+        assert closed * (1 - 1e-12) <= min(taken.values()) <= 1.03 * closed
+        for chunks, share in ((1, 0.39), (6, 0.78), (24, 0.93)):
+            time = play(lambda m, d, k=chunks: pipelined.double_tree(m, d, k), ranks, size, net)
+            assert share * taken[chunks] <= time <= taken[chunks] * (1 + 1e-12), "first and last rounds move less"
+            assert time >= OPERATIONS["all-reduce"].least(size, ranks, net) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_double_tree_broadcast(ranks):
+    levels = (ranks - 1).bit_length()
+    for size in (24, 720):
+        taken = {k: (levels + k - 1) * (3.0 + size / k) * (ranks > 1) for k in range(1, 61)}
+        closed = float(trees.double_tree_broadcast(size, ranks, FLAT))
+        assert closed * (1 - 1e-12) <= min(taken.values()) <= 1.02 * closed
+        for chunks in (1, 3, 12):
+            machine, data = played.Machine(ranks, FLAT), played.inputs(ranks, size)
+            want = data[0].copy()
+            assert all(np.array_equal(part, want) for part in pipelined.double_tree_broadcast(machine, data, chunks))
+            assert taken[chunks] * 0.75 <= machine.time <= taken[chunks] * (1 + 1e-12)
+            assert machine.time >= OPERATIONS["broadcast"].least(size, ranks, FLAT) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_sums_and_copies_in_a_switch(ranks):
+    """A byte a tick and port: a few ticks pass before the ports are full."""
+    net = Net(ranks, 0.0, 1.0)
+    for size in (1, 101, 4 * ranks):
+        data, want = played.inputs(ranks, size), sum(played.inputs(ranks, size))
+        ticks = switched.switch_ticks(data, adding=True)
+        assert all(np.array_equal(part, want) for part in data)
+        assert ranks == 1 or all_reduces.nvls(size, ranks, net) <= ticks <= all_reduces.nvls(size, ranks, net) + 5
+        assert ticks >= OPERATIONS["all-reduce"].least_in_node(size, ranks, net)
+        data = played.inputs(ranks, size)
+        want = np.array([data[byte % ranks][byte] for byte in range(size)])
+        ticks = switched.switch_ticks(data, adding=False)
+        assert all(np.array_equal(part, want) for part in data)
+        assert ticks == size + 1, "one tick up, then down one byte after the other"
+        assert ranks == 1 or gathers.nvls_all_gather(size, ranks, net) == size
+
+
+@pytest.mark.parametrize(("local", "nodes"), [pair for pair in NODES if pair[0] > 1])
+def test_sums_in_switches_and_trees_between_nodes(local, nodes):
+    """With many chunks the ports are full; NCCL takes (p - 1) / p of g / (g - 1) more inside than what passes."""
+    ranks, size, chunks = local * nodes, 960 * local, 60
+    stages = 2 + 2 * (nodes.bit_length() - 1)
+    for inside in (0.5, 4.0, 100.0):
+        net = Net(local, 0.01, inside, 0.03, 1.0)
+        node, fabric = size * (1 + 1 / local) / inside, size / local
+        time = play(lambda m, d: switched.nvls_tree(m, d, chunks), ranks, size, net)
+        longest = max(node, {2: 1.0, 3: 1.5}.get(nodes, 2.0) * fabric)  # of three nodes two are roots, one is a leaf
+        assert 0.95 * longest <= time <= (1.03 + stages / chunks) * longest, "as many rounds as chunks and stages"
+        more = (1 - 1 / ranks) / (1 - 1 / local)
+        latency = 0.01 + (stages - 2) * 0.03
+        assert all_reduces.nvls_tree(size, ranks, net) == pytest.approx(
+            latency + max(node * more, min(nodes - 1, 2) * fabric)
+        )
+        assert time >= OPERATIONS["all-reduce"].least_in_node(size, ranks, net)
+    small = play(lambda m, d: switched.nvls_tree(m, d, 1), ranks, 2 * local, Net(local, 2.0, 1e9, 5.0, 1e9))
+    closed = float(all_reduces.nvls_tree(2 * local, ranks, Net(local, 2.0, 1e9, 5.0, 1e9)))
+    assert small == pytest.approx(closed + 2.0), "the kernel that sums and copies starts once"
+
+
+@pytest.mark.parametrize(("local", "nodes"), NODES)
+def test_sums_in_the_fabric(local, nodes):
+    net, ranks = two_level(local), local * nodes
+    for size in (12 * local, *ODD_SIZES[:4]):
+        time, closed = play(switched.collnet, ranks, size, net), float(all_reduces.in_network(size, ranks, net))
+        whole = -(-size // local) * local
+        most = float(all_reduces.in_network(whole, ranks, net)) + 1.0
+        assert closed * (1 - 1e-12) <= time <= most * (1 + 1e-12), "a byte behind, and parts of whole bytes"
+        assert time >= OPERATIONS["all-reduce"].least_in_network(size, ranks, net) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize(("local", "nodes"), [(g, ranks // g) for ranks in RANKS for g in (1, 2, 4) if ranks % g == 0])
+def test_every_number_of_nodes(local, nodes):
+    """Sums are right for a size that nothing divides, in no more rounds and bytes a round than the forms count."""
+    net, ranks, size, chunks = two_level(local), local * nodes, 101, 3
+    near, far, both = local.bit_length() - 1, nodes.bit_length() - 1, 1 if nodes == 2 else 2
+    part = -(-size // (2 * chunks * (1 if nodes == 1 else local)))
+    inside = 3.0 + part * (2 * (local - 1) if nodes > 1 else 1 if ranks == 2 else 2) / 4.0
+    outside = 7.0 + part * both
+    slower = max(inside * (near > 0), outside * (far > 0))
+    time = play(lambda m, d: pipelined.double_tree(m, d, chunks), ranks, size, net)
+    assert time <= 2 * (near * inside + far * outside + (chunks - 1) * slower) * (1 + 1e-12)
+    assert time >= OPERATIONS["all-reduce"].least(size, ranks, net) * (1 - 1e-12)
+    if nodes == 1:
+        return
+    closed = float(all_reduces.in_network(-(-size // local) * local, ranks, net))
+    assert 0.97 * closed <= play(switched.collnet, ranks, size, net) <= closed + 1.0
+    if local > 1:
+        time = play(lambda m, d: switched.nvls_tree(m, d, chunks), ranks, size, net)
+        longest = max(3.0 + 2 * part * (local + 1) / 4.0, 7.0 + 2 * both * part)
+        assert time <= (chunks + 1 + 2 * far) * longest * (1 + 1e-12)
+        assert time >= OPERATIONS["all-reduce"].least_in_node(size, ranks, net) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_rabenseifner_reduce(ranks):
+    for size in (64 * ranks, *ODD_SIZES):
+        machine, want = played.Machine(ranks, FLAT), sum(played.inputs(ranks, size))
+        assert np.array_equal(played.rabenseifner_reduce(machine, played.inputs(ranks, size))[0], want)
+        closed = float(broadcasts.rabenseifner_reduce(size, ranks, FLAT))
+        least = OPERATIONS["reduce"].least(size, ranks, FLAT)
+        assert machine.time >= least * (1 - 1e-12)
+        if size == 64 * ranks:
+            assert machine.time == pytest.approx(closed, rel=1e-12)
+        else:
+            assert abs(machine.time - closed) <= 2 * ranks.bit_length(), "halves differ by a byte"
+
+
+@pytest.mark.parametrize(("local", "nodes"), [(1, 2), (2, 4), (4, 4), (8, 8), (1, 32)])
+def test_rabenseifner_reduce_over_nodes(local, nodes):
+    net, ranks = two_level(local), local * nodes
+    machine = played.Machine(ranks, net)
+    played.rabenseifner_reduce(machine, played.inputs(ranks, 64 * ranks))
+    assert machine.time == pytest.approx(float(broadcasts.rabenseifner_reduce(64 * ranks, ranks, net)), rel=1e-12)
 
 
 @pytest.mark.parametrize("ranks", RANKS)
@@ -312,6 +460,9 @@ def test_crossovers_by_algebra(ranks):
         (broadcasts.binomial_broadcast, broadcasts.scatter_broadcast): (ranks - 1) * 3 / (rounds - 2 * share),
         (exchanges.bruck, exchanges.pairwise): (ranks - 1 - rounds) * 3 / (rounds / 2 - share),
     }
+    if ranks > 4:
+        root = np.sqrt(rounds * share) - np.sqrt(rounds - 1)
+        meets[trees.double_tree, all_reduces.ring] = ranks**2 * 3 * root**2
     for (small, large), size in meets.items():
         assert small(size, ranks, FLAT) == pytest.approx(float(large(size, ranks, FLAT)))
         assert small(0.9 * size, ranks, FLAT) < large(0.9 * size, ranks, FLAT)

@@ -218,50 +218,10 @@ def test_two_hop_exchange_against_messages(local, nodes, values, inside, outside
     assert time == pytest.approx(first + second)
 
 
-@given(times, times, st.integers(1, 64), st.integers(1, 64))
-def test_reductions_in_two_levels(inside, outside, often, seldom):
-    mean = adaptive.hierarchical_mean_time(inside, outside, float(often), float(seldom))
-    steps = often * seldom
-    played = sum(inside * (step % often == 0) + outside * (step % seldom == 0) for step in range(1, steps + 1))
-    assert mean == pytest.approx(played / steps)
-    assert adaptive.mean_reductions(inside, 1.0) == inside
-
-
 @given(times, times, st.floats(0.0, 1.0))
 def test_phases_lie_between_their_ends(first, last, share):
     mean = adaptive.phased_mean(first, last, share)
     assert min(first, last) * (1 - 1e-12) <= mean <= max(first, last) * (1 + 1e-12)
-
-
-def played_buckets(sizes, communication, computation):
-    """Send buckets one after the other, each when its gradients are there."""
-    done, ready = 0.0, 0.0
-    for size in sizes:
-        ready += size * computation
-        done = max(done, ready) + size * communication
-    return max(done - computation, 0.0)
-
-
-@given(times, times, st.floats(0.001, 0.999), st.integers(1, 50))
-def test_buckets_against_a_run_of_them(communication, computation, first, others):
-    bucket = (1.0 - first) / others
-    exposed = overlap.bucketed_exposed_time(communication, computation, first, bucket)
-    played = played_buckets([first, *[bucket] * others], communication, computation)
-    assert exposed == pytest.approx(played, rel=1e-6, abs=1e-9 * (communication + computation))
-    assert exposed >= bucket * communication * (1 - 1e-12)
-    assert exposed <= communication * (1 + 1e-12)
-
-
-def test_one_bucket_hides_nothing():
-    assert overlap.bucketed_exposed_time(3.0, 5.0, 1.0, 0.1) == 3.0
-
-
-@given(times, times, st.floats(0.0, 1e3), st.integers(1, 60))
-def test_prefetch_against_a_run_of_units(gather, computation, scatter, units):
-    """One communication stream: each unit's time holds its scatter and the gather of the next."""
-    total = gather + sum(max(computation, gather + scatter) for _ in range(units - 1)) + computation + scatter
-    exposed = overlap.prefetched_exposed_time(gather, scatter, computation, float(units))
-    assert exposed == pytest.approx(total - units * computation, rel=1e-6, abs=1e-9 * total)
 
 
 @given(times, times, st.floats(0.0, 2.0), st.floats(0.0, 2.0))

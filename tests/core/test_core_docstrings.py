@@ -13,7 +13,7 @@ import aiplan.core
 from aiplan.core import formula
 from aiplan.core.net import Net
 
-PLUMBING = {"algorithms", "arrays", "choices", "formula", "nccl_tables", "net", "topologies"}
+PLUMBING = {"algorithms", "arrays", "busbw", "choices", "formula", "nccl_tables", "net", "topologies"}
 UNITS = {"-", "B", "s", "B/s", "FLOP", "FLOP/s", "1/s", "W", "J", "kg", "kg/J", "USD", "USD/s", "USD/J", "USD/B/s"}
 MODULES = [
     importlib.import_module(f"aiplan.core.{found.name}")
@@ -29,7 +29,7 @@ FUNCTIONS = {
 SECTIONS = ["Parameters", "Returns", "Raises", "Notes", "Examples", "References"]
 GENERIC = {"compose"}
 """Modules whose functions put terms of any unit together: their parameters may leave the unit out."""
-SPECIAL = {"values": np.array([[2.0, 3.0, 5.0]]), "stage": np.array([[1]]), "net": Net(2.0, 1.0, 1.0)}
+SPECIAL = {"values": np.array([[2.0], [3.0], [5.0]]), "stage": np.array([[1]]), "net": Net(2.0, 1.0, 1.0)}
 """Arguments that must be arrays, or a record of them."""
 
 

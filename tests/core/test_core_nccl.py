@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aiplan.core import all_reduces, gathers, nccl
+from aiplan.core import all_reduces, busbw, gathers, nccl
 from aiplan.core.nccl_tables import CEILINGS, NETWORK_SHARE, NVLINK, PCI_X16, PROTOCOLS, TUNINGS, tuning
 from aiplan.core.net import Net
-from aiplan.planning.collective import factor_of
 
 ORACLES = Path(__file__).parents[1] / "data" / "collective_oracles.csv"
 ROWS = list(csv.DictReader(ORACLES.read_text(encoding="utf-8").splitlines()))
@@ -61,7 +60,7 @@ def test_tree_latency(row):
 
 @pytest.mark.parametrize("row", rows("factor"))
 def test_bus_factors(row):
-    assert factor_of(row["operation"], int(row["gpus"])) == pytest.approx(float(row["published"]))
+    assert busbw.bus_factor_of(row["operation"], int(row["gpus"])) == pytest.approx(float(row["published"]))
 
 
 def test_every_row_has_a_use_or_a_reason():

@@ -19,7 +19,6 @@ from aiplan.declare import (
     either,
     flag,
     integer,
-    json_schema,
     listing,
     mapping,
     number,
@@ -28,9 +27,10 @@ from aiplan.declare import (
     read,
     record,
     records,
-    rows,
     text,
 )
+from aiplan.declare.docs import rows
+from aiplan.declare.schema import json_schema
 
 
 class Network(Declared):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from aiplan.catalog.load import Catalog
-from aiplan.declare import Diagnostics, rows
+from aiplan.declare import Diagnostics
+from aiplan.declare.docs import rows
 from aiplan.engine.inputs import SCALAR_NAMES
 from aiplan.engine.tree import TREE
 from aiplan.planning.estimate import CAUSES, estimate

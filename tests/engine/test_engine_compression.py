@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from aiplan.catalog.load import Catalog
 from aiplan.core import collectives
 from aiplan.engine.evaluate import evaluate
+from aiplan.planning.compression import break_even
 from aiplan.planning.estimate import columns, estimate
 from aiplan.planning.variants import Source, assignments, load_source
 from aiplan.scenario.communication import EXAMPLES, read_compression
@@ -51,6 +52,7 @@ def test_only_data_parallel_terms_and_memory_of_compression_move(text):
         "memory.compression",
         "memory.cached",
         "memory.capacity",
+        "memory.needed",
     }
     assert other["step.data.compression"] > 0.0
     assert other["memory.compression"] > 0.0
@@ -140,7 +142,7 @@ def test_less_density_is_never_slower_nor_larger(one, other, method):
 def test_methods_in_one_batch_are_what_they_are_alone():
     texts = [f"communication.compression={text}" for text in EXAMPLES]
     scenarios = [load_source(Source(DENSE), CATALOG, assignments([text])).scenario for text in texts]
-    together = evaluate(columns(scenarios))["step"][:, 0]
+    together = evaluate(columns(scenarios))["step"][0]
     assert [float(step) for step in together] == [estimate([one])[0]["step"] for one in scenarios]
 
 
@@ -156,3 +158,56 @@ def test_read(text, share, rank):
 @pytest.mark.parametrize("text", ["topk", "topk-0%", "topk-101%", "powersgd-r0", "powersgd-4", "signsgd", "FP16", ""])
 def test_not_read(text):
     assert read_compression(text) is None
+
+
+def replace(held, **changes):
+    """Return inputs with other columns."""
+    return type(held)(**(vars(held) | changes))
+
+
+def reduced_and_coded(scenario, bandwidth):
+    """Return the time of reducing and coding at a bandwidth of every rank: nothing hidden, no latency, no narrow tier."""
+    values = columns([scenario])
+    ports = values.cluster.network_ports * values.cluster.network_fraction / values.cluster.accelerators_per_node
+    wide = {f"{tier}_{kind}": 0.0 * ports + 1.0 for tier in ("leaf", "pod") for kind in ("ring", "send", "uniform")}
+    cluster = replace(
+        values.cluster,
+        **wide,
+        network_bandwidth=bandwidth / ports,
+        link_bandwidth=bandwidth / values.cluster.link_fraction,
+        network_latency=0.0 * ports,
+        link_latency=0.0 * ports,
+        domain=values.cluster.domain * 0.0 + 1.0,
+    )
+    plan = replace(values.plan, hidden_gradients=values.plan.hidden_gradients * 0.0)
+    terms = evaluate(replace(values, cluster=cluster, plan=plan))
+    return float((terms["step.data.gradients"] + terms["step.data.compression"]).item())
+
+
+@pytest.mark.parametrize("text", EXAMPLES[1:])
+@pytest.mark.parametrize("change", ["plan.zero=0", "plan.zero=1"])
+def test_compression_pays_exactly_below_its_break_even_bandwidth(text, change):
+    plain, other = (
+        load_source(
+            Source(DENSE),
+            CATALOG,
+            assignments(["communication.all_reduce=ring", change, f"communication.compression={name}"]),
+        ).scenario
+        for name in ("none", text)
+    )
+    assert break_even(plain) is None
+    edge = break_even(other)
+    if not edge.bandwidth:
+        assert reduced_and_coded(other, 1e9) >= reduced_and_coded(plain, 1e9)
+        return
+    for factor, faster in ((0.9, True), (1.1, False)):
+        bandwidth = factor * edge.bandwidth
+        assert (reduced_and_coded(other, bandwidth) < reduced_and_coded(plain, bandwidth)) is faster
+
+
+def test_density_at_which_gathering_sends_as_much():
+    found = {text: break_even(compressed(DENSE, text, "plan.zero=0").scenario) for text in ("topk-1%", "randomk-1%")}
+    assert found["topk-1%"].sent == 0.01
+    sparse = compressed(DENSE, f"topk-{found['topk-1%'].density * 100:.6f}%", "plan.zero=0").scenario
+    assert break_even(sparse).bandwidth < 1e-3 * found["topk-1%"].bandwidth
+    assert found["randomk-1%"].density is None, "all ranks draw the same indices: an all-reduce of less"

@@ -8,7 +8,8 @@ from jsonschema import Draft7Validator
 
 from aiplan.catalog.lint import lint
 from aiplan.catalog.load import Catalog
-from aiplan.declare import Diagnostics, rows
+from aiplan.declare import Diagnostics
+from aiplan.declare.docs import rows
 from aiplan.report.schemas import schema_of
 
 GOLDENS = {

@@ -43,7 +43,7 @@ def measured(scenarios, true):
     for item in constants(scenarios, inputs):
         if (item.owner, item.key) in true:
             item.write(inputs, true[item.owner, item.key])
-    return evaluate(inputs)["step"][:, 0]
+    return evaluate(inputs)["step"][0]
 
 
 def fitted(answer, owner, key):

@@ -1,5 +1,6 @@
 """Environment variables: the catalog of them, what is said of a block, and what is recommended."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -9,9 +10,10 @@ from aiplan.catalog import nccl
 from aiplan.catalog.load import Catalog
 from aiplan.declare import Diagnostics, InputError, read
 from aiplan.planning.nccl_environment import nccl_environment
-from aiplan.scenario.environment import NEVER, USERS
+from aiplan.scenario.environment import USERS
 from aiplan.scenario.files import Place
 from aiplan.scenario.load import resolve_tree
+from aiplan.scenario.variables import NEVER
 
 CATALOG = Catalog()
 FOLDER = Path(__file__).resolve().parents[2] / "hardware_catalog"
@@ -22,6 +24,18 @@ workload: {{sequence_length: 1024, global_batch: 1024, precision: bf16}}
 cluster: {{node: {node}, nodes: {nodes}, network: {{topology: {topology}{network}}}}}
 environment: {{{block}}}
 """
+
+SINCE = Path(__file__).parents[1] / "data" / "nccl_since.csv"
+"""First versions as https://github.com/NVIDIA/nccl/blob/master/docs/userguide/source/env.rst states them."""
+
+
+def test_first_versions_are_those_of_the_documentation_or_marked():
+    with SINCE.open() as file:
+        stated = {row["variable"]: row["since"] for row in csv.DictReader(file)}
+    ours = nccl.variables()
+    assert {name: ours[name].since for name in stated if name in ours} == {n: v for n, v in stated.items() if n in ours}
+    for name, variable in ours.items():
+        assert variable.since_unverified == (variable.since is not None and name not in stated), name
 
 
 def load(block="", node=A100, nodes=4, topology="fat-tree", network=""):

@@ -1,11 +1,11 @@
-"""What is asked of a fabric, and what is known of it then. Every field is a number or an array of them."""
+"""What is asked of a fabric, and what is known of it then. Every field is a number or an array of them.
 
-from __future__ import annotations
+Without `from __future__ import annotations`: as text each of these many fields would be compiled at every start.
+"""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from aiplan.core.arrays import Numeric
+from aiplan.core.arrays import Numeric
 
 
 class Site(NamedTuple):

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core.topologies import groups, meshes, trees
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from aiplan.core.topologies.record import Fabric, Site
 
 
 class Kind(NamedTuple):
     """A kind of fabric: its name, what it is, how it is sized, where that holds, and who says so.
 
-    `tiers` names the two borders that traffic may cross. `usual` is the oversubscription where none is given; `why`
-    says so if that is not 1. `switched` is False where nodes are routers. `domains` is True for what joins scale-up
-    networks of more than a node.
+    `function` sizes it: a module of this folder and a function there, loaded for fabrics of this kind only. `tiers`
+    names the two borders that traffic may cross. `usual` is the oversubscription where none is given; `why` says so if
+    that is not 1. `switched` is False where nodes are routers. `domains` is True for what joins scale-up networks of
+    more than a node.
     """
 
     name: str
     title: str
-    size: Callable[[Site], Fabric]
+    function: str
     tiers: tuple[str, str]
     validity: str
     source: str
@@ -30,6 +28,12 @@ class Kind(NamedTuple):
     why: str = ""
     switched: bool = True
     domains: bool = False
+
+    def size(self, site: Site) -> Fabric:
+        """Return the fabric of this kind for a site."""
+        module, _, function = self.function.partition(".")
+        sized: Fabric = getattr(import_module(f"{__package__}.{module}"), function)(site)
+        return sized
 
 
 LEISERSON = "https://doi.org/10.1109/TC.1985.6312192"
@@ -41,7 +45,7 @@ KINDS = {
         Kind(
             "fat-tree",
             "Folded Clos of as few tiers as will do",
-            trees.fat_tree,
+            "trees.fat_tree",
             ("leaf", "pod"),
             "up to three tiers; oversubscription at the leaves' uplinks",
             AL_FARES,
@@ -49,7 +53,7 @@ KINDS = {
         Kind(
             "leaf-spine",
             "Two-level folded Clos",
-            trees.leaf_spine,
+            "trees.leaf_spine",
             ("leaf", "fabric"),
             "at most as many leaves as a spine has ports; oversubscription at the leaves' uplinks",
             LEISERSON,
@@ -57,7 +61,7 @@ KINDS = {
         Kind(
             "three-tier",
             "Edge, aggregation and core, less between pods",
-            trees.three_tier,
+            "trees.three_tier",
             ("edge switch", "pod"),
             "full bandwidth inside a pod; oversubscription between aggregation and core",
             AL_FARES,
@@ -67,7 +71,7 @@ KINDS = {
         Kind(
             "rail-optimized",
             "Fat-tree whose leaves each take one port of every node",
-            trees.rail_optimized,
+            "trees.rail_optimized",
             ("rail leaf", "pod"),
             "as many leaves a unit as a node has ports; oversubscription at the leaves' uplinks",
             "https://docs.nvidia.com/dgx-superpod/reference-architecture-scalable-infrastructure-h100/latest/network-fabrics.html",
@@ -75,7 +79,7 @@ KINDS = {
         Kind(
             "rail-only",
             "One fat-tree a rail, no links between rails",
-            trees.rail_only,
+            "trees.rail_only",
             ("rail leaf", "pod"),
             "traffic between rails goes through the scale-up network of a node",
             "https://arxiv.org/abs/2307.12169",
@@ -83,7 +87,7 @@ KINDS = {
         Kind(
             "dragonfly",
             "Groups of routers, all joined to each other",
-            groups.dragonfly,
+            "groups.dragonfly",
             ("router", "group"),
             "a = 2 h, p = o h; adaptive routing",
             "https://doi.org/10.1109/ISCA.2008.19",
@@ -91,7 +95,7 @@ KINDS = {
         Kind(
             "dragonfly-plus",
             "Groups of leaf and spine, all joined to each other",
-            groups.dragonfly_plus,
+            "groups.dragonfly_plus",
             ("leaf", "group"),
             "as many global as local links at a spine; adaptive routing",
             "https://doi.org/10.1109/HiPINEB.2017.11",
@@ -99,7 +103,7 @@ KINDS = {
         Kind(
             "torus-3d",
             "Every node joined to its neighbours along three axes",
-            meshes.torus_3d,
+            "meshes.torus_3d",
             ("node", "torus"),
             "the ports of a node share six directions; a group runs along one axis",
             "https://arxiv.org/abs/2304.01433",
@@ -108,7 +112,7 @@ KINDS = {
         Kind(
             "nvlink-domains",
             "Rails that join scale-up domains of many nodes",
-            trees.domains,
+            "trees.domains",
             ("rail leaf", "pod"),
             "domains of more than 16 accelerators with one tier of scale-up switches",
             "https://docs.nvidia.com/dgx/dgxgb200-user-guide/hardware.html",

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from aiplan.report.formats import Report
 
 if TYPE_CHECKING:
     from aiplan.planning.accuracy import Accuracy
-    from aiplan.report.console import Look
 
 
-def render(answer: Accuracy, worst: int, form: str, look: Look) -> str:
-    """Return predictions beside measurements in one of the formats; people see the `worst` runs only."""
-    if form == "json":
-        from aiplan.report.accuracy.document import document
+class Answer(NamedTuple):
+    """What is shown: predictions beside measurements, of which people see the `worst` runs only."""
 
-        return document(answer)
-    if form == "markdown":
-        from aiplan.report.accuracy.markdown import page
+    accuracy: Accuracy
+    worst: int
 
-        return page(answer, worst)
-    if form == "table":
-        from aiplan.report.accuracy.table import table
 
-        return table(answer, worst, look)
-    from aiplan.report.accuracy.flat import HEADER, rows
-    from aiplan.report.records import comma_separated, tabs
-
-    return (tabs if form == "plain" else comma_separated)(HEADER, rows(answer))
+render: Report[Answer] = Report(__name__, records="flat")

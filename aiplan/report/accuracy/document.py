@@ -12,6 +12,7 @@ from aiplan.report.accuracy.summaries import summaries
 if TYPE_CHECKING:
     from aiplan.planning.accuracy import Accuracy, Comparison, Group
     from aiplan.planning.memory_accuracy import Fits
+    from aiplan.report.accuracy import Answer
 
 KEYS = {
     "accelerator": "by_accelerator",
@@ -34,14 +35,15 @@ MEMORY_KEYS = (
 )
 
 
-def document(answer: Accuracy) -> str:
+def document(answer: Answer) -> str:
     """Return a JSON document `aiplan.accuracy/1`."""
-    inputs = {"files": list(answer.files), "settings": list(answer.settings), "grades": answer.grades}
+    found = answer.accuracy
+    inputs = {"files": list(found.files), "settings": list(found.settings), "grades": found.grades}
     assumptions = [
         {"name": name, "value": None, "origin": "default", "why": f"not stated for {count:,} runs"}
-        for name, count in answer.assumed()
+        for name, count in found.assumed()
     ]
-    result = {"summary": _summary(answer), "rows": [row(item) for item in answer.comparisons]}
+    result = {"summary": _summary(found), "rows": [row(item) for item in found.comparisons]}
     return documents.document("accuracy", inputs, assumptions, result, [])
 
 

@@ -9,7 +9,7 @@ from aiplan.report.accuracy.document import row
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aiplan.planning.accuracy import Accuracy
+    from aiplan.report.accuracy import Answer
     from aiplan.report.records import Cell
 
 BEFORE = ("id", "source", "quality", "predicted_step_time_s", "measured_step_time_s", "error")
@@ -23,9 +23,9 @@ AFTER = (
 HEADER = (*BEFORE, "interval_low_s", "interval_high_s", *AFTER)
 
 
-def rows(answer: Accuracy) -> Iterator[tuple[Cell, ...]]:
+def rows(answer: Answer) -> Iterator[tuple[Cell, ...]]:
     """Yield a record for every run; one that is left out has a reason instead of numbers."""
-    for item in answer.comparisons:
+    for item in answer.accuracy.comparisons:
         found = row(item)
         low, high = found.get("interval") or (None, None)
         yield (*(found.get(key) for key in BEFORE), low, high, *(found.get(key) for key in AFTER))

@@ -13,14 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aiplan.planning.accuracy import Accuracy
+    from aiplan.report.accuracy import Answer
     from aiplan.report.accuracy.blocks import Block
 
 NUMBERS = range(1, 7)
 
 
-def page(answer: Accuracy, worst: int) -> str:
+def page(answer: Answer) -> str:
     """Return predictions beside measurements as Markdown."""
-    return "\n".join(_parts(answer, worst))
+    return "\n".join(_parts(answer.accuracy, answer.worst))
 
 
 def _parts(answer: Accuracy, worst: int) -> Iterator[str]:

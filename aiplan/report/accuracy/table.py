@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from aiplan.planning.accuracy import Accuracy
+    from aiplan.report.accuracy import Answer
     from aiplan.report.accuracy.blocks import Block
     from aiplan.report.console import Look
 
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 LEAST_ROOM, GAP = 20, 2
 
 
-def table(answer: Accuracy, worst: int, look: Look) -> str:
+def table(answer: Answer, look: Look) -> str:
     """Return predictions beside measurements as text."""
-    return draw(look, *_blocks(answer, worst, look))
+    return draw(look, *_blocks(answer.accuracy, answer.worst, look))
 
 
 def _blocks(answer: Accuracy, worst: int, look: Look) -> Iterator[RenderableType]:

@@ -6,8 +6,8 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
-from aiplan.report.accuracy.scatter import COLOURS, Axis
 from aiplan.report.checkpoint import wording
+from aiplan.report.graph import COLOURS, Axis
 from aiplan.report.text import clean
 from aiplan.units import duration
 

@@ -58,7 +58,7 @@ def _lost_node(lost: LostNode) -> dict[str, Any]:
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of the result."""
-    from aiplan.report.schemas import TEXT, UNKNOWN, closed
+    from aiplan.report.schema_parts import TEXT, UNKNOWN, closed
 
     truth = {"type": "boolean"}
     scalars = dict.fromkeys(run.KEYS, UNKNOWN)

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from aiplan.report.records import Cell
 
 BESIDE = ("memory_capacity_bytes", "fits", "gpus")
+HEADER = ("label", "source", "settings", *(KEYS[name] for name in COMPARED), *BESIDE, "error_code", "error")
+"""Columns where not all scenarios speak of the run as a whole."""
 
 
 def header(answer: Comparison) -> tuple[str, ...]:
-    """Return the names of the columns."""
+    """Return the names of the columns: `HEADER`, and results of the run where all have them."""
     return ("label", "source", "settings", *_shown(answer), "error_code", "error")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aiplan.engine.tree import TREE
+from aiplan.planning.compression import break_even
 from aiplan.report import documents
 from aiplan.report.estimate import run
 from aiplan.report.explain.document import explained
@@ -49,9 +50,25 @@ def document(answer: Answer) -> str:
         }
     if estimate.scenario.run:
         result["run"] = run.document(estimate)
+    edge = compression(estimate)
+    if edge:
+        result["compression"] = edge
     if answer.explanation is not None:
         result["explanation"] = explained(answer.explanation)
     return documents.document("estimate", inputs(estimate), assumptions(estimate), result, warnings(estimate))
+
+
+def compression(estimate: Estimate) -> dict[str, Any]:
+    """Return where the compression of gradients breaks even, beside what there is; empty without compression."""
+    found = break_even(estimate.scenario)
+    if found is None:
+        return {}
+    return {
+        "break_even_bandwidth_bytes_per_s": found.bandwidth,
+        "bandwidth_bytes_per_s": found.here,
+        "break_even_density": found.density,
+        "density": found.sent,
+    }
 
 
 def scalars(estimate: Estimate) -> dict[str, Any]:

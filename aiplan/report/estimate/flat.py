@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from aiplan.engine.tree import RUN_ROOTS
 from aiplan.report.estimate import run
-from aiplan.report.estimate.document import INTERVALS, MEMORY_INTERVAL, scalars
+from aiplan.report.estimate.document import INTERVALS, MEMORY_INTERVAL, compression, scalars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aiplan.planning.estimate import Estimate
+    from aiplan.report.estimate import Answer
     from aiplan.report.records import Cell
 
 HEADER = ("name", "value", "unit")
@@ -34,8 +35,9 @@ UNITS = {
 }
 
 
-def rows(estimate: Estimate) -> Iterator[tuple[Cell, ...]]:
+def rows(answer: Answer) -> Iterator[tuple[Cell, ...]]:
     """Yield the scenario, the single numbers, and every term of both trees."""
+    estimate = answer.estimate
     scenario = estimate.scenario
     yield "scenario", scenario.name, ""
     yield "source", scenario.source, ""
@@ -50,6 +52,7 @@ def rows(estimate: Estimate) -> Iterator[tuple[Cell, ...]]:
             yield f"{key}.low", found.low, unit
             yield f"{key}.high", found.high, unit
             yield f"{key}.evidence", found.evidence, ""
+    yield from _compression(estimate)
     if estimate.scenario.run:
         yield from run.records(estimate)
     for root in ("step", "memory", *(RUN_ROOTS if estimate.scenario.run else ())):
@@ -58,3 +61,9 @@ def rows(estimate: Estimate) -> Iterator[tuple[Cell, ...]]:
     for item in estimate.assumptions():
         if item.matters:
             yield f"assumption:{item.name}", item.value, ""
+
+
+def _compression(estimate: Estimate) -> Iterator[tuple[Cell, ...]]:
+    for name, value in compression(estimate).items():
+        if value is not None:
+            yield f"compression.{name}", value, "B/s" if name.endswith("_per_s") else ""

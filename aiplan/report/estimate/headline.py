@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from aiplan.planning.compression import break_even
 from aiplan.report.estimate import run
 from aiplan.report.facts import BAD, GOOD, Fact
 from aiplan.report.text import change, joined, number, percent, span
@@ -63,6 +64,7 @@ def answer(estimate: Estimate) -> list[Fact]:
         Fact("MFU", percent(estimate.mfu), f"of {peak} dense {dtype} per GPU, same convention"),
         Fact("HFU", percent(estimate.hfu), "with the full attention square and recomputation"),
         _memory(estimate),
+        *_compression(estimate),
         *(run.facts(estimate) if estimate.scenario.run else _ideal(estimate)),
     ]
 
@@ -77,6 +79,21 @@ def _ideal(estimate: Estimate) -> list[Fact]:
         Fact("energy", _starred(estimate, "run.energy", quantity(terms["run.energy"], "J"))),
         Fact("carbon", _starred(estimate, "run.carbon", quantity(terms["run.carbon"], "kg"))),
     ]
+
+
+def _compression(estimate: Estimate) -> list[Fact]:
+    """Return below which bandwidth, and below which share of values, the compression of gradients pays."""
+    found = break_even(estimate.scenario)
+    if found is None:
+        return []
+    pays = f"pays below {quantity(found.bandwidth, 'B/s')}" if found.bandwidth else "never pays"
+    density = ""
+    if found.density is not None and found.sent is not None:
+        least = percent(min(found.density, 1.0))
+        density = f"sends less below {least} of the values, here {percent(found.sent)}"
+    method = estimate.scenario.file.communication.compression
+    here = f"{method} over {found.ranks:,} ranks of {quantity(found.here, 'B/s')} each, overlap not counted"
+    return [Fact("compression", pays, "; ".join(filter(None, (here, density))))]
 
 
 def measured_title(estimate: Estimate) -> str:

@@ -120,7 +120,7 @@ def _totals(estimate: Estimate) -> list[Fact]:
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of the run as a whole."""
-    from aiplan.report.schemas import INTERVAL, UNKNOWN, closed
+    from aiplan.report.schema_parts import INTERVAL, UNKNOWN, closed
 
     trees = {name.replace(".", "_"): {"$ref": f"#/definitions/{name.replace('.', '_')}"} for name in RUN_ROOTS}
     return closed(dict.fromkeys(KEYS, UNKNOWN) | {"wallclock_interval_s": INTERVAL} | trees)

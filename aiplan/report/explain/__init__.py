@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.report.formats import Report
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aiplan.planning.explain import Explanation
-    from aiplan.report.console import Look
     from aiplan.scenario.load import Scenario
 
 
@@ -26,21 +27,4 @@ class Explained(NamedTuple):
     explanation: Explanation
 
 
-def render(answer: Terms | Explained, form: str, look: Look) -> str:
-    """Return an explanation, or the list of terms, in one of the formats."""
-    if form == "json":
-        from aiplan.report.explain.document import document
-
-        return document(answer)
-    if form == "markdown":
-        from aiplan.report.explain.markdown import page
-
-        return page(answer)
-    if form == "table":
-        from aiplan.report.explain.table import table
-
-        return table(answer, look)
-    from aiplan.report.explain.flat import HEADER, rows
-    from aiplan.report.records import comma_separated, tabs
-
-    return (tabs if form == "plain" else comma_separated)(HEADER, rows(answer))
+render: Report[Terms | Explained] = Report(__name__, records="flat")

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aiplan.planning.nccl_environment import NcclEnvironment, Setting
+    from aiplan.report.console import Look
 
 
-def shell(answer: NcclEnvironment) -> str:
+def shell(answer: NcclEnvironment, _: Look) -> str:
     """Return lines to source in a shell."""
     lines = [*_head(answer)]
     for setting in answer.settings:
@@ -22,7 +23,7 @@ def shell(answer: NcclEnvironment) -> str:
     return "\n".join(lines) + "\n"
 
 
-def kubernetes(answer: NcclEnvironment) -> str:
+def kubernetes(answer: NcclEnvironment, _: Look) -> str:
     """Return the `env` list of a container."""
     lines = [*_head(answer), "env:"]
     for setting in answer.settings:

@@ -84,7 +84,7 @@ def _cells(answer: StorageAnswer, need: Need) -> tuple[Cell, ...]:
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of the result."""
-    from aiplan.report.schemas import TEXT, UNKNOWN, closed
+    from aiplan.report.schema_parts import TEXT, UNKNOWN, closed
 
     rates = {"read_bytes_per_s": UNKNOWN, "write_bytes_per_s": UNKNOWN}
     truth = {"type": "boolean"}

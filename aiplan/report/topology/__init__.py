@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.report.formats import Report
+
 if TYPE_CHECKING:
     from aiplan.planning.fabrics import Survey
     from aiplan.planning.placement import Group
-    from aiplan.report.console import Look
     from aiplan.scenario.load import Scenario
 
 
@@ -19,21 +20,4 @@ class Answer(NamedTuple):
     groups: tuple[Group, ...] = ()
 
 
-def render(answer: Answer, form: str, look: Look) -> str:
-    """Return fabrics in one of the formats."""
-    if form == "json":
-        from aiplan.report.topology.document import document
-
-        return document(answer)
-    if form == "markdown":
-        from aiplan.report.topology.markdown import page
-
-        return page(answer)
-    if form == "table":
-        from aiplan.report.topology.table import table
-
-        return table(answer, look)
-    from aiplan.report.records import comma_separated, tabs
-    from aiplan.report.topology.document import HEADER, rows
-
-    return (tabs if form == "plain" else comma_separated)(HEADER, rows(answer))
+render: Report[Answer] = Report(__name__)

@@ -1,0 +1,52 @@
+"""The best plans for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from aiplan.report.console import draw
+from aiplan.report.facts import BOLD, DIM
+from aiplan.report.grid import columns, lines
+from aiplan.report.search import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from aiplan.planning.search import Answer
+    from aiplan.report.console import Look
+
+RULE = (
+    "One plan a layout, and one layout of those that are alike in time and memory: the one with the smaller sizes. Of "
+    "plans that are equally good, the leaner comes first."
+)
+
+
+def table(answer: Answer, look: Look) -> str:
+    """Return the answer of a search as text."""
+    return draw(look, *_blocks(answer))
+
+
+def _blocks(answer: Answer) -> Iterator[RenderableType]:
+    yield Text(wording.title(answer), BOLD)
+    yield ""
+    if answer.best:
+        header = wording.header(answer)
+        last = len(header) - 1
+        yield columns(header, wording.best(answer), right=range(1, last), fold=(last,))
+        yield Text(RULE, DIM)
+        yield ""
+        yield lines([(f"  {name}", text) for name, text in wording.remarks(answer)])
+        yield ""
+        yield Text("Trade-offs: no plan is faster, cheaper and smaller than one of these", BOLD)
+        yield columns(header, wording.front(answer), right=range(1, last), fold=(last,))
+        yield ""
+    yield Text("Left out", BOLD)
+    yield lines([(f"  {name}", text) for name, text in wording.left_out(answer)])
+    if answer.best:
+        yield ""
+        yield Text("The best plan as it goes into a scenario", BOLD)
+        yield Text(f"  {wording.as_file(answer.best[0].plan)}", no_wrap=True, overflow="ignore")
