@@ -298,7 +298,17 @@ PAGES = {
         "top": field_table(""),
         **{
             f"fields {key}": field_table(key)
-            for key in ("workload", "cluster", "plan", "communication", "measured", "model")
+            for key in (
+                "workload",
+                "cluster",
+                "plan",
+                "communication",
+                "storage",
+                "checkpoint",
+                "reliability",
+                "measured",
+                "model",
+            )
         },
         "not modelled": not_modelled(),
         "units": unit_table(),

@@ -35,6 +35,8 @@ COMMANDS = (
     "size",
     "collective",
     "topology",
+    "storage",
+    "checkpoint",
     "accuracy",
     "calibrate",
     "catalog",

@@ -123,6 +123,10 @@ _ROWS = (
     Code("AIP344", "read-with-care", "What was read from the file needs a second look."),
     Code("AIP346", "cannot-be-said", "The other program has no word for a part of the scenario."),
     Code("AIP345", "left-open", "The file leaves open what an estimate needs."),
+    # The run as a whole
+    Code("AIP380", "dense-update", "Every byte of the state changes, so saving only what changed saves nothing."),
+    Code("AIP381", "beyond-published", "The size lies beyond what was published, where rates grow in another way."),
+    Code("AIP382", "impossible-interval", "Checkpoints this far apart, or this close, cannot be made in this run."),
 )
 
 CODES: dict[str, Code] = {row.code: row for row in _ROWS}

@@ -116,7 +116,7 @@ def load_written(
         scenario = _load(source, catalog, diagnostics, settings, searched=searched)
     except InputError as failure:
         return Loaded(None, Diagnostics(list(failure.diagnostics), failure.sources))
-    if scenario is not None and not _as_stated(scenario, diagnostics):
+    if scenario is not None and not (_as_stated(scenario, diagnostics) and _possible(scenario, diagnostics)):
         scenario = None
     return Loaded(scenario, diagnostics)
 
@@ -135,6 +135,18 @@ def _as_stated(scenario: Scenario, diagnostics: Diagnostics) -> bool:
         hint="mend the shape, or leave parameters out",
     )
     return False
+
+
+def _possible(scenario: Scenario, diagnostics: Diagnostics) -> bool:
+    """Whether checkpoints can be made as a scenario asks, if it speaks of them."""
+    if not scenario.run or scenario.searched:
+        return True
+    from aiplan.planning.run_checks import impossible  # noqa: PLC0415  most scenarios do without
+
+    found = impossible(scenario)
+    for fault, mark in found:
+        diagnostics.error(fault.code, fault.problem, mark, hint=fault.hint)
+    return not found
 
 
 def _load(

@@ -61,7 +61,10 @@ def schema_of(kind: str) -> dict[str, Any]:
 
 def result_schema() -> dict[str, Any]:
     """Return the schema that every JSON result follows."""
+    from aiplan.report.checkpoint import document as checkpoint
+    from aiplan.report.estimate import run
     from aiplan.report.imports import schema as imports
+    from aiplan.report.storage import document as storage
 
     return {
         "$schema": DRAFT,
@@ -78,6 +81,8 @@ def result_schema() -> dict[str, Any]:
             _document("scale", scale.inputs(), scale.result()),
             _document("size", size.inputs(), size.result()),
             _document("topology", _topology_inputs(), _topology()),
+            _document("storage", _inputs(values=True), storage.schema()),
+            _document("checkpoint", _inputs(values=True), checkpoint.schema()),
             _document("calibrate", closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
             _document("nccl-env", _inputs(values=False), _nccl_env()),
@@ -96,6 +101,8 @@ def result_schema() -> dict[str, Any]:
             },
             "step": _branch("value_s", "step"),
             "memory": _branch("value_bytes", "memory"),
+            "run": run.schema(),
+            **{name.replace(".", "_"): _branch(key, name.replace(".", "_")) for name, key in run.TREES.items()},
         },
     }
 
@@ -157,6 +164,7 @@ def _estimate() -> dict[str, Any]:
             }
         ),
         "explanation": {"$ref": "#/definitions/explanation"},
+        "run": {"$ref": "#/definitions/run"},
     }
     return closed(
         SCALARS
@@ -178,7 +186,10 @@ def _estimate() -> dict[str, Any]:
 
 
 def _compare() -> dict[str, Any]:
+    from aiplan.report.estimate import run
+
     change = {"type": "object", "additionalProperties": UNKNOWN}
+    variant = {"label": TEXT, "error": {"type": "null"}, "change": change}
     failure = closed({"code": TEXT, "message": TEXT, "hint": {"type": ["string", "null"]}})
     return closed(
         {
@@ -186,7 +197,7 @@ def _compare() -> dict[str, Any]:
             "variants": items(
                 {
                     "oneOf": [
-                        closed({"label": TEXT, "error": {"type": "null"}, "change": change} | SCALARS),
+                        closed(variant | SCALARS | dict.fromkeys(run.KEYS, UNKNOWN), optional=tuple(run.KEYS)),
                         closed({"label": TEXT, "error": failure}),
                     ]
                 }

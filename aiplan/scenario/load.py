@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
 from aiplan.declare import Diagnostics, Mapping, Mark, Origin, Origins, build, set_value
-from aiplan.scenario import cautions, communication, environment, legality, pieces
+from aiplan.scenario import cautions, communication, environment, legality, money, pieces, resolve_run, resolve_storage
 from aiplan.scenario.files import (
     LIBRARY,
     Place,
@@ -71,6 +71,7 @@ class Scenario(NamedTuple):
     system: environment.System
     cautions: tuple[Caution, ...] = ()
     settings: tuple[str, ...] = ()
+    run: dict[str, Value] = {}  # noqa: RUF012  nothing writes to it
     searched: bool = False
 
     @property
@@ -200,6 +201,8 @@ def _checked(
         zero = values["plan.zero"].number
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
         legality.report(pieces.check(file, parts.model, values, searched=searched), tree, diagnostics)
+    legality.report(money.check(parts), tree, diagnostics)
+    legality.report(resolve_run.check(parts), tree, diagnostics)
     split = legality.stage_layers(parts.model, file.plan)
     if values is None or split is None or diagnostics.has_errors:
         return None
@@ -208,6 +211,7 @@ def _checked(
         *communication.cautions(file.communication, values["plan.zero"].number),
         *(() if searched else pieces.cautions(file, values)),
         *environment.lint(file.environment, system, tree),
+        *resolve_run.cautions(file, accelerators),
     )
     cautions.report(told, tree, diagnostics)
     return Scenario(
@@ -221,6 +225,7 @@ def _checked(
         system=system,
         settings=settings,
         searched=searched,
+        run=resolve_run.run_values(parts, values),
     )
 
 
@@ -255,6 +260,7 @@ def with_plan(scenario: Scenario, plan: Plan, how: str) -> Scenario:
         data=int(values["plan.data"].number),
         system=environment.system(parts),
         searched=False,
+        run=resolve_run.run_values(parts, values),
     )
 
 
@@ -371,6 +377,8 @@ def _parts(
         switch=switch,
         region=region[0],
         region_origins=region[1],
+        storage=resolve_storage.find(file, tree, catalog, diagnostics),
+        host_link=_host_link(file, accelerator[0], tree, catalog, diagnostics),
     )
 
 
@@ -435,6 +443,16 @@ def _link(
 ) -> tuple[Link, Origins] | None:
     use = accelerator and (accelerator.scale_up or accelerator.host_link)
     return catalog.link(use.link, diagnostics, locate(tree, "cluster.node")) if use else None
+
+
+def _host_link(
+    file: ScenarioFile, accelerator: Accelerator, tree: Node, catalog: Catalog, diagnostics: Diagnostics
+) -> tuple[Link, Origins] | None:
+    """Return the link to the host, over which checkpoints leave; looked up only where they matter."""
+    use = accelerator.host_link
+    if use is None or not resolve_run.given_blocks(file):
+        return None
+    return catalog.link(use.link, diagnostics, locate(tree, "cluster.node"))
 
 
 def _model(
