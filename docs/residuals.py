@@ -42,13 +42,15 @@ def compared() -> list[Comparison]:
 
 
 def step_rows(comparisons: Sequence[Comparison]) -> list[Row]:
-    """Return id, source, accelerator, family, accelerators, predicted over measured."""
+    """Return id, source, accelerator, family, accelerators, software, predicted over measured."""
     rows: list[Row] = []
     for item in comparisons:
         scenario = item.run.scenario
         if item.estimate is not None and scenario is not None:
             kind, accelerator = evidence.family(scenario), scenario.node.accelerator
-            rows.append((item.run.ident, item.run.source, accelerator, kind, scenario.accelerators, item.ratio))
+            software = evidence.lineage(scenario.file.software)
+            gpus = scenario.accelerators
+            rows.append((item.run.ident, item.run.source, accelerator, kind, gpus, software, item.ratio))
     return rows
 
 

@@ -29,7 +29,7 @@ from aiplan.planning.run_files import measured_runs
 from aiplan.scenario import resolve
 from aiplan.scenario.files import Place, library_ids
 from aiplan.scenario.load import resolve_tree
-from aiplan.scenario.records import NOT_MODELLED_YET, ScenarioFile
+from aiplan.scenario.records import ScenarioFile
 from aiplan.units import DIMENSIONS
 
 if TYPE_CHECKING:
@@ -125,11 +125,6 @@ def error_example(text: str) -> str:
     """Return what is said about a scenario with mistakes."""
     _, diagnostics = resolved(text, "example.yaml")
     return f"```text\n{render(diagnostics.items, diagnostics.sources)}\n```"
-
-
-def not_modelled() -> str:
-    """Return the keys that are refused for now."""
-    return table(("key", "waits for"), ((f"`{key}`", what) for key, what in NOT_MODELLED_YET.items()))
 
 
 def a100_table() -> str:
@@ -298,9 +293,18 @@ PAGES = {
         "top": field_table(""),
         **{
             f"fields {key}": field_table(key)
-            for key in ("workload", "cluster", "plan", "communication", "measured", "model")
+            for key in (
+                "workload",
+                "cluster",
+                "plan",
+                "communication",
+                "storage",
+                "checkpoint",
+                "reliability",
+                "measured",
+                "model",
+            )
         },
-        "not modelled": not_modelled(),
         "units": unit_table(),
         "vary": variation_table(),
         "faulty file": f"```yaml\n{BROKEN}```",

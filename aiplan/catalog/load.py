@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from aiplan.catalog.folders import data_folder
 from aiplan.catalog.leaves import locate
-from aiplan.catalog.records import ID_PATTERN, KINDS, Accelerator, Entry, Link, Network, Node, Region, Switch
+from aiplan.catalog.records import ID_PATTERN, KINDS, Accelerator, Entry, Link, Network, Node, Region, Storage, Switch
 from aiplan.declare import Diagnostics, Mapping, build, read
 from aiplan.declare import Node as Tree
 
@@ -147,6 +147,10 @@ class Catalog:
     def region(self, ident: str, diagnostics: Diagnostics, mark: Mark | None = None) -> tuple[Region, Origins] | None:
         """Return a region and the origins of its values."""
         return self._typed(Region, "regions", ident, diagnostics, mark)
+
+    def storage(self, ident: str, diagnostics: Diagnostics, mark: Mark | None = None) -> tuple[Storage, Origins] | None:
+        """Return a storage system and the origins of its values."""
+        return self._typed(Storage, "storage", ident, diagnostics, mark)
 
     def switch(self, ident: str, diagnostics: Diagnostics, mark: Mark | None = None) -> tuple[Switch, Origins] | None:
         """Return a switch and the origins of its values."""

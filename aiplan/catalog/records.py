@@ -375,6 +375,17 @@ class Storage(Entry):
     requests_per_prefix: RequestRate | None = record(RequestRate, doc="Requests per key prefix", default=None)
     per_connection: float | None = quantity("data rate", doc="Most over one connection", default=None, above=0)
     servers: int | None = integer(doc="Storage servers", default=None, minimum=1)
+    replicas: int | None = integer(
+        doc="Copies that each byte is written in, if the write rate is before them", default=None, minimum=1
+    )
+    core: float | None = quantity("data rate", doc="Most that its own network carries one way", default=None, above=0)
+    file_rate: float | None = quantity("rate", doc="Files made per second", default=None, above=0)
+    read_efficiency: tuple[float, float] | None = quantity_range(
+        "fraction", doc="Share of the narrowest rate that reads were seen to reach", default=None, above=0, maximum=1
+    )
+    write_efficiency: tuple[float, float] | None = quantity_range(
+        "fraction", doc="Share of the narrowest rate that writes were seen to reach", default=None, above=0, maximum=1
+    )
     price_per_capacity: float | None = quantity("storage price", doc="Price of capacity", default=None, minimum=0)
     tiers: tuple[StorageTier, ...] = records(StorageTier, doc="Tiers it is sold in", default=())
     power: float | None = quantity("power", doc="What it draws", default=None, above=0)

@@ -137,9 +137,10 @@ def _show(session: "Session", answer: "Collective", svg: str | None, *, drawn: b
     from aiplan.report.collective import render, render_drawn
 
     if svg:
-        from aiplan.report.collective.chart import chart
+        from aiplan.report.collective.drawing import graph
+        from aiplan.report.line_chart import line_chart
 
-        session._replace(output=svg).emit(lambda _: chart(answer))
+        session._replace(output=svg).emit(lambda _: line_chart(graph(answer)))
     report = render_drawn if drawn else render
     session.emit(lambda look: report(answer, session.form, look))
 

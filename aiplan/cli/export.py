@@ -8,6 +8,8 @@ import typer
 from aiplan.cli.options import ScenarioArgument, SetOption, with_session
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aiplan.cli.session import Session
 
 HELP = "Write what a scenario means for other programs."
@@ -24,6 +26,27 @@ Examples:
   aiplan export nccl-env my.yaml > nccl.sh
   aiplan export nccl-env my.yaml --as kubernetes
   aiplan export nccl-env my.yaml --format json
+"""
+TARGETS = {
+    "megatron-args": (
+        "Arguments of Megatron-LM for model, workload and plan.",
+        "aiplan export megatron-args my.yaml > train.args",
+    ),
+    "torchtitan": ("A job of torchtitan as TOML.", "aiplan export torchtitan my.yaml > job.toml"),
+    "deepspeed": ("A configuration of DeepSpeed as JSON.", "aiplan export deepspeed my.yaml > ds_config.json"),
+    "slurm": ("A script for Slurm that runs Megatron.", "aiplan export slurm my.yaml > train.sbatch"),
+    "k8s": ("A Job of Kubernetes that runs Megatron.", "aiplan export k8s my.yaml > job.yaml"),
+}
+"""Kinds of files, with what each is and an example; a test holds them against the exporters."""
+TARGET_HELP = """{short}
+
+Given is the layout of the scenario, with what the software preset sets where the plan says nothing. What the file
+cannot say is a comment in it and a warning.
+
+\b
+Examples:
+  {example}
+  {example_json}
 """
 app = typer.Typer(name="export", help=HELP, rich_markup_mode=None, no_args_is_help=False)
 
@@ -60,3 +83,33 @@ def nccl_env(
     answer = nccl_environment(loaded)
     report = render_kubernetes if syntax == Syntax.KUBERNETES else render_shell
     session.emit(lambda look: report(answer, session.form, look))
+
+
+def _command(name: str) -> "Callable[..., None]":
+    """Return the command that writes one kind of file."""
+
+    @with_session
+    def write(session: "Session", scenario: ScenarioArgument, settings: SetOption = None) -> None:
+        from aiplan.adapters.exports import registry
+        from aiplan.cli.session import source_of
+        from aiplan.declare import Diagnostics
+        from aiplan.planning.variants import Loaded, assignments
+        from aiplan.report.exports import render
+
+        loaded = session.load(source_of(scenario), session.catalog(), assignments(settings or ()))
+        target = registry.TARGETS[name]
+        answer = target.export(loaded)
+        doubts = Diagnostics()
+        for remark in answer.remarks:
+            doubts.warning("AIP346", f"the file cannot say: {remark}")
+        session.warn(Loaded(None, doubts))
+        session.emit(lambda _: render(answer, target, loaded, session.form))
+
+    return write
+
+
+for _name, (_short, _example) in TARGETS.items():
+    _help = TARGET_HELP.format(
+        short=_short, example=_example, example_json=f"{_example.partition(' >')[0]} --format json"
+    )
+    app.command(_name, help=_help, short_help=_short)(_command(_name))

@@ -31,18 +31,25 @@ COMMANDS = (
     "compare",
     "explain",
     "search",
+    "scale",
+    "size",
     "check",
     "diff",
     "collective",
     "topology",
+    "storage",
+    "checkpoint",
     "accuracy",
     "calibrate",
     "catalog",
+    "import",
     "export",
     "schema",
 )
 """Each is a file beside this one: a function of that name, with `HELP` and `SHORT`, or an `app` of several commands."""
 
+FILES = {"import": "import_files"}
+"""Files whose names are not those of their commands: such a name is a word of Python."""
 OBJECTS = 50_000
 """How many new objects make Python look for garbage: the imports of a command make many that all stay."""
 
@@ -76,11 +83,12 @@ def app_of(arguments: Sequence[str]) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(no_command)
     for name in arguments[:1] if set(arguments[:1]) & set(COMMANDS) else COMMANDS:
-        module = import_module(f"aiplan.cli.{name}")
+        file = FILES.get(name, name)
+        module = import_module(f"aiplan.cli.{file}")
         if hasattr(module, "app"):
             app.add_typer(module.app)
         else:
-            app.command(name, help=module.HELP, short_help=module.SHORT)(getattr(module, name))
+            app.command(name, help=module.HELP, short_help=module.SHORT)(getattr(module, file))
     return app
 
 

@@ -16,7 +16,7 @@ PATIENCE = 1.0
 class Progress:
     """A bar that appears on a terminal when work takes longer than a second, and leaves nothing behind."""
 
-    def __init__(self, what: str, total: int, *, quiet: bool) -> None:
+    def __init__(self, what: str, total: int | None, *, quiet: bool) -> None:
         self._what, self._total = what, total
         self._shown = not quiet and sys.stderr.isatty()
         self._begin = time.monotonic()

@@ -185,3 +185,21 @@ def nothing_counts(hint: str) -> InputError:
         "AIP113", "no run that counts: a step time or tokens per second, a grade and a full layout", hint=hint
     )
     return diagnostics.failure()
+
+
+def amount(option: str, text: str, dimension: str, diagnostics: Diagnostics) -> float:
+    """Read a quantity from an option; note what is wrong with it."""
+    from aiplan.declare import Mark
+    from aiplan.units import UnitError, parse
+
+    try:
+        number = parse(text, dimension)
+        if number > 0:
+            return number
+        problem, hint = f"'{text}' is not above 0", None
+    except UnitError as fault:
+        problem, hint = fault.problem, fault.hint
+    source = f"{option} {text}"
+    diagnostics.sources[source] = source
+    diagnostics.error("AIP102", problem, Mark(source, 1, len(option) + 2, len(source) + 1), hint=hint)
+    return float("nan")

@@ -140,6 +140,64 @@ def product(*factors: Numeric) -> Numeric:
 
 
 @closed_form
+def quotient(numerator: Numeric, denominator: Numeric) -> Numeric:
+    """Quotient of two quantities.
+
+    x = a / b
+
+    Parameters
+    ----------
+    numerator : numeric
+        Quantity a.
+    denominator : numeric
+        Quantity b, not 0.
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs, in the quotient of their units.
+
+    Notes
+    -----
+    For what has no name of its own in the field.
+
+    References
+    ----------
+    .. [1] Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., chapter 3.
+       https://doi.org/10.1137/1.9780898718027
+    """
+    return numerator / denominator
+
+
+@closed_form
+def rest(share: Numeric) -> Numeric:
+    """Rest of a whole.
+
+    x = 1 - s
+
+    Parameters
+    ----------
+    share : numeric
+        Share s of the whole. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the input. [-]
+
+    Notes
+    -----
+    For what has no name of its own in the field.
+
+    References
+    ----------
+    .. [1] Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., chapter 3.
+       https://doi.org/10.1137/1.9780898718027
+    """
+    return 1.0 - share
+
+
+@closed_form
 def chosen(condition: Numeric, then: Numeric, otherwise: Numeric) -> Numeric:
     """Value of one of two alternatives.
 

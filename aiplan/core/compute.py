@@ -101,6 +101,78 @@ def alignment_factor(columns: Numeric, inner: Numeric, element_bytes: Numeric) -
 
 
 @closed_form
+def matmul_flops(rows: Numeric, columns: Numeric, inner: Numeric, groups: Numeric = 1.0) -> Numeric:
+    """Operations of g equal matrix multiplications.
+
+    F = 2 g m n k
+
+    Parameters
+    ----------
+    rows : numeric
+        Rows m of the result. [-]
+    columns : numeric
+        Columns n of the result. [-]
+    inner : numeric
+        Inner dimension k. [-]
+    groups : numeric
+        Equal matmuls g: attention heads, experts. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [FLOP]
+
+    Notes
+    -----
+    A multiplication and an addition are two operations; what tiles compute beyond the result is not counted.
+
+    References
+    ----------
+    .. [1] NVIDIA, "Matrix Multiplication Background User's Guide", section 2.
+       https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html
+    """
+    return 2.0 * groups * rows * columns * inner
+
+
+@closed_form
+def matmul_traffic(
+    rows: Numeric, columns: Numeric, inner: Numeric, element_bytes: Numeric, groups: Numeric = 1.0
+) -> Numeric:
+    """Bytes that g equal matrix multiplications read and write.
+
+    n = e g (m k + k n + m n)
+
+    Parameters
+    ----------
+    rows : numeric
+        Rows m of the result. [-]
+    columns : numeric
+        Columns n of the result. [-]
+    inner : numeric
+        Inner dimension k. [-]
+    element_bytes : numeric
+        Bytes e of one element. [B]
+    groups : numeric
+        Equal matmuls g: attention heads, experts. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [B]
+
+    Notes
+    -----
+    Each operand is read once: the least there can be.
+
+    References
+    ----------
+    .. [1] Williams et al., "Roofline: An Insightful Visual Performance Model", CACM 52(4), 2009.
+       https://doi.org/10.1145/1498765.1498785
+    """
+    return element_bytes * groups * (rows * inner + inner * columns + rows * columns)
+
+
+@closed_form
 def matmul_time(
     rows: Numeric,
     columns: Numeric,
@@ -157,8 +229,9 @@ def matmul_time(
     .. [1] Williams et al., "Roofline: An Insightful Visual Performance Model", CACM 52(4), 2009.
        https://doi.org/10.1145/1498765.1498785
     """
-    arithmetic = 2.0 * groups * rows * columns * (inner + depth) / (peak * fraction * np.maximum(utilisation, 1e-9))
-    traffic = element_bytes * groups * (rows * inner + inner * columns + rows * columns) / bandwidth
+    work = matmul_flops(rows, columns, inner + depth, groups)
+    arithmetic = work / (peak * fraction * np.maximum(utilisation, 1e-9))
+    traffic = matmul_traffic(rows, columns, inner, element_bytes, groups) / bandwidth
     return np.where(rows * columns * inner > 0, np.maximum(arithmetic, traffic) + launch, 0.0)
 
 
@@ -364,3 +437,65 @@ def sustained_fraction(fraction: Numeric, kernel_share: Numeric) -> Numeric:
        https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html
     """
     return fraction * kernel_share
+
+
+@closed_form
+def intensity(flops: Numeric, nbytes: Numeric) -> Numeric:
+    """Arithmetic intensity: operations for each byte that goes to or from memory.
+
+    I = F / n
+
+    Parameters
+    ----------
+    flops : numeric
+        Operations F. [FLOP]
+    nbytes : numeric
+        Bytes n read and written, above 0. [B]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    In FLOP/B. Above the ridge of the roofline, peak over bandwidth, the arithmetic is what takes longest.
+
+    References
+    ----------
+    .. [1] Williams et al., "Roofline: An Insightful Visual Performance Model", CACM 52(4), 2009.
+       https://doi.org/10.1145/1498765.1498785
+    """
+    return flops / nbytes
+
+
+@closed_form
+def attainable(peak: Numeric, bandwidth: Numeric, intensity: Numeric) -> Numeric:
+    """Rate that a kernel can reach at most at its arithmetic intensity: the roofline.
+
+    P = min(F, I B)
+
+    Parameters
+    ----------
+    peak : numeric
+        Peak F. [FLOP/s]
+    bandwidth : numeric
+        Memory bandwidth B. [B/s]
+    intensity : numeric
+        Arithmetic intensity I, in FLOP/B. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [FLOP/s]
+
+    Notes
+    -----
+    One level of memory; caches have roofs of their own.
+
+    References
+    ----------
+    .. [1] Williams et al., "Roofline: An Insightful Visual Performance Model", CACM 52(4), 2009.
+       https://doi.org/10.1145/1498765.1498785
+    """
+    return np.minimum(peak, intensity * bandwidth)

@@ -25,7 +25,7 @@ from aiplan.declare.fields import (
     records,
     text,
 )
-from aiplan.declare.patch import parse_assignment, parse_variation, set_value
+from aiplan.declare.patch import parse_assignment, parse_counts, parse_variation, set_value
 from aiplan.declare.source import Mapping, Node, Scalar, Sequence, read, read_file
 
 __all__ = [
@@ -54,6 +54,7 @@ __all__ = [
     "mapping",
     "number",
     "parse_assignment",
+    "parse_counts",
     "parse_variation",
     "quantity",
     "quantity_range",

@@ -59,7 +59,7 @@ _ROWS = (
         "schema-version",
         "The file is written for a version of the format that this program does not read.",
     ),
-    Code("AIP117", "not-modelled", "The value is meaningful, but no model for it exists yet."),
+    # AIP117 was a key without a model; every key has one now.
     Code("AIP118", "no-measurements", "The log holds no table of measurements, so there is nothing to fit."),
     # The catalog
     Code("AIP201", "unknown-catalog-id", "No catalog entry has this name."),
@@ -105,6 +105,7 @@ _ROWS = (
     Code("AIP309", "sequence-split", "The sequence does not divide evenly over the accelerators that share it."),
     Code("AIP310", "model-shape", "The shape of the model contradicts itself."),
     Code("AIP311", "no-plan-fits", "No legal plan of the model fits into the memory, or meets the conditions."),
+    Code("AIP312", "no-size-possible", "None of the numbers of accelerators asked for is possible."),
     # Communication
     Code("AIP320", "sharded-gradients", "The communication needs whole gradients, and the plan shards them."),
     Code("AIP321", "accuracy-not-modelled", "The choice changes how the model learns, and only its time is modelled."),
@@ -115,6 +116,18 @@ _ROWS = (
     Code("AIP331", "bad-variable-value", "The environment variable does not take this value, so it would be ignored."),
     Code("AIP332", "variable-against-hardware", "The environment variable contradicts the hardware or another one."),
     Code("AIP333", "forbidden-algorithm", "The environment forbids the algorithm that the estimate assumes."),
+    # Files of other programs
+    Code("AIP340", "no-such-model", "The file describes a network or a machine that aiplan has no model of."),
+    Code("AIP341", "unknown-kind", "The file is of no kind that aiplan imports."),
+    Code("AIP342", "files-disagree", "Two files, or two keys of one, contradict each other."),
+    Code("AIP343", "not-used", "The file says something that aiplan does not use, and --strict was asked for."),
+    Code("AIP344", "read-with-care", "What was read from the file needs a second look."),
+    Code("AIP345", "left-open", "The file leaves open what an estimate needs."),
+    Code("AIP346", "cannot-be-said", "The other program has no word for a part of the scenario."),
+    # The run as a whole
+    Code("AIP380", "dense-update", "Every byte of the state changes, so saving only what changed saves nothing."),
+    Code("AIP381", "beyond-published", "The size lies beyond what was published, where rates grow in another way."),
+    Code("AIP382", "impossible-interval", "Checkpoints this far apart, or this close, cannot be made in this run."),
     # What a check holds an estimate to
     Code("AIP401", "broken-rule", "The estimate does not meet a condition of the scenario or of the policy."),
     Code("AIP402", "unknown-result", "A rule asks for a result that is unknown for lack of an input."),

@@ -22,9 +22,13 @@ _RANGE = (
     rf"\s*:\s*(?P<kind>[x+])\s*(?P<step>{_NUMBER})(?P<step_unit>\s*[^\d\s.:][^.:]*?)?"
 )
 _LOOKS_LIKE_RANGE = r"[-+]?[0-9][^'\"\[{]*\.\."
+_PLAIN_RANGE = r"[0-9][0-9_]*\s*\.\.\s*[0-9][0-9_]*"
+_COUNT = r"[0-9][0-9_]*"
+_DOUBLED = ":x2"
 _OPENING, _CLOSING, _QUOTES = "[{", "]}", "'\""
 
 _SET_HINT = "write e.g. '--set cluster.nodes=256'"
+_COUNTS_HINT = "write e.g. '64..1024' (doubling), '64..1024:+64' or '64,96,128'"
 _VARY_HINT = "write e.g. 'nodes=64,128', 'nodes=64..1024:x2' (times 2) or 'nodes=0..100:+25' (plus 25)"
 
 
@@ -86,7 +90,7 @@ def parse_variation(text: str, flag_name: str = "--vary") -> tuple[str, list[str
     for item in _split(values_text):
         if not item:
             _refuse(source, f"a value is missing in '{values_text}'", len(path) + 1, _VARY_HINT)
-        values += _expand(item, source)
+        values += _expand(item, source, _place(item, source))
         if len(values) > MAX_VALUES:
             _refuse(
                 source,
@@ -95,6 +99,37 @@ def parse_variation(text: str, flag_name: str = "--vary") -> tuple[str, list[str
                 "use larger steps",
             )
     return path, values
+
+
+def parse_counts(text: str, flag_name: str) -> list[int]:
+    """Read whole numbers above 0: a list, or ranges as in `parse_variation`, which double where they say no step.
+
+    Returns
+    -------
+    list of int
+        In rising order, each once.
+
+    Raises
+    ------
+    InputError
+        The text has not that form.
+
+    Examples
+    --------
+    >>> parse_counts("64..512", "--gpus"), parse_counts("64,96", "--gpus")
+    ([64, 128, 256, 512], [64, 96])
+    """
+    source = f"{flag_name} {text}"
+    counts: set[int] = set()
+    for item in _split(text):
+        at = _place(item, source)
+        for value in _expand(f"{item}{_DOUBLED}" if re.fullmatch(_PLAIN_RANGE, item) else item, source, at):
+            if not re.fullmatch(_COUNT, value) or int(value) == 0:
+                _refuse(source, f"'{value}' is not a whole number above 0", at, _COUNTS_HINT)
+            counts.add(int(value))
+        if len(counts) > MAX_VALUES:
+            _refuse(source, f"'{text}' means more than {MAX_VALUES:,} values", at, "use larger steps")
+    return sorted(counts)
 
 
 def set_value(tree: Mapping, path: str, text: str, diagnostics: Diagnostics, flag_name: str = "--set") -> Mapping:
@@ -242,9 +277,13 @@ def _split(text: str) -> list[str]:
     return [*parts, text[start:].strip()]
 
 
-def _expand(item: str, source: str) -> list[str]:
-    """Return the texts of the values that one part of a variation means."""
-    at = source.index(item, source.index("=")) - source.index(" ") - 1
+def _place(item: str, source: str) -> int:
+    """Return where a part of an option stands, counted from behind its name."""
+    return source.index(item, source.find("=") + 1 or source.index(" ")) - source.index(" ") - 1
+
+
+def _expand(item: str, source: str, at: int) -> list[str]:
+    """Return the texts of the values that one part of a variation means; `at` is where it stands."""
     match = re.fullmatch(_RANGE, item)
     if match is None:
         if re.match(_LOOKS_LIKE_RANGE, item):

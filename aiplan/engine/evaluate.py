@@ -4,19 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from aiplan.core import buffers, compose, cost, energy, training
 from aiplan.engine.counts import CONVENTIONS, flops_per_token, parameters
 from aiplan.engine.footprint import held, memory_terms
 from aiplan.engine.step import step_terms
+from aiplan.engine.supply import loading_terms, supply_terms
 from aiplan.engine.tree import add_up
+from aiplan.engine.wallclock import wallclock_terms
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
     from aiplan.engine.inputs import Inputs
+    from aiplan.engine.run_inputs import RunInputs
 
 
-def evaluate(values: Inputs) -> dict[str, Array]:
+def evaluate(values: Inputs, run: RunInputs | None = None) -> dict[str, Array]:
     """Estimate a batch of plans.
+
+    Parameters
+    ----------
+    values : Inputs
+        The plans.
+    run : RunInputs, optional
+        Storage, checkpoints and failures of each, for the terms of the run as a whole.
 
     Returns
     -------
@@ -24,16 +36,26 @@ def evaluate(values: Inputs) -> dict[str, Array]:
         Dotted name to array of shape (1, plans), SI units. Parents of the tree are the sums of their children.
         Unknown is NaN.
     """
-    terms = step_and_memory(values)
-    return terms | run_terms(values, terms["step"])
+    terms = step_and_memory(values, run)
+    terms |= run_terms(values, terms["step"])
+    if run is None:
+        return terms
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a run that never ends is infinite
+        return terms | wallclock_terms(values, run, terms)
 
 
-def step_and_memory(values: Inputs) -> dict[str, Array]:
-    """Return the tree of a batch alone: what a search compares plans by."""
+def step_and_memory(values: Inputs, run: RunInputs | None = None) -> dict[str, Array]:
+    """Return the tree of a batch alone: what a search compares plans by; with a run, what its storage gives too."""
     holds = held(values)
-    terms = step_terms(values, holds)
+    leaves = step_terms(values, holds)
     memory, fullest = memory_terms(values, holds)
-    terms = add_up(terms | memory)
+    leaves |= memory | {"step.loading": compose.repeated(values.cluster.step_overhead, 0.0)}
+    terms = add_up(leaves)
+    supply: dict[str, Array] = {}
+    if run is not None:
+        supply = supply_terms(run)
+        supply |= loading_terms(values, run, supply, terms["step"])
+        terms = add_up(leaves | {"step.loading": supply["step.loading"]}) | supply
     terms["memory.stage"] = compose.at_stage(values.stages.index, fullest)
     terms["memory.capacity"] = values.cluster.memory_capacity
     terms["memory.needed"] = buffers.bytes_beyond(terms["memory"], terms["memory.cached"])

@@ -35,6 +35,7 @@ TREE: dict[str, Branch] = {
             "step.data",
             "step.optimizer",
             "step.overhead",
+            "step.loading",
         ),
     ),
     "step.compute": Branch(
@@ -76,6 +77,7 @@ TREE: dict[str, Branch] = {
     "step.data.compression": Branch("Encoding and decoding of compressed gradients", "s"),
     "step.overhead": Branch("Data loading, logging, synchronisation", "s"),
     "step.optimizer": Branch("Optimizer", "s"),
+    "step.loading": Branch("Waiting for data", "s"),
     "memory": Branch(
         "Memory",
         "B",
@@ -107,12 +109,66 @@ TREE: dict[str, Branch] = {
 }
 ROOTS = ("step", "memory")
 
+RUN_TREE: dict[str, Branch] = {
+    "wallclock": Branch(
+        "Wall clock",
+        "s",
+        (
+            "wallclock.steps",
+            "wallclock.loading",
+            "wallclock.evaluation",
+            "wallclock.saves",
+            "wallclock.lost",
+            "wallclock.restarts",
+            "wallclock.nodes",
+            "wallclock.startup",
+        ),
+    ),
+    "wallclock.steps": Branch("Steps", "s"),
+    "wallclock.loading": Branch("Waiting for data", "s"),
+    "wallclock.evaluation": Branch("Evaluation", "s"),
+    "wallclock.saves": Branch("Stalls of checkpoints", "s"),
+    "wallclock.lost": Branch("Work done again", "s"),
+    "wallclock.restarts": Branch(
+        "Restarts",
+        "s",
+        (
+            "wallclock.restarts.detect",
+            "wallclock.restarts.replace",
+            "wallclock.restarts.start",
+            "wallclock.restarts.initialise",
+            "wallclock.restarts.load",
+            "wallclock.restarts.warm_up",
+        ),
+    ),
+    "wallclock.restarts.detect": Branch("Detection", "s"),
+    "wallclock.restarts.replace": Branch("Taking a spare node in", "s"),
+    "wallclock.restarts.start": Branch("Scheduler, container, processes", "s"),
+    "wallclock.restarts.initialise": Branch("Communicators", "s"),
+    "wallclock.restarts.load": Branch("Loading the checkpoint", "s"),
+    "wallclock.restarts.warm_up": Branch("Compilation and first step", "s"),
+    "wallclock.nodes": Branch("Without a spare node", "s"),
+    "wallclock.startup": Branch("First start", "s"),
+    "total.cost": Branch(
+        "Cost of the whole run", "USD", ("total.cost.accelerators", "total.cost.spares", "total.cost.storage")
+    ),
+    "total.cost.accelerators": Branch("Accelerators", "USD"),
+    "total.cost.spares": Branch("Spare nodes", "USD"),
+    "total.cost.storage": Branch("Storage", "USD"),
+    "total.energy": Branch("Energy of the whole run", "J", ("total.energy.training", "total.energy.waiting")),
+    "total.energy.training": Branch("Training, lost work and evaluation", "J"),
+    "total.energy.waiting": Branch("Waiting: stalls, restarts, missing nodes", "J"),
+}
+"""Terms of a run as a whole: there only where a scenario speaks of storage, checkpoints or failures."""
+RUN_ROOTS = ("wallclock", "total.cost", "total.energy")
+BRANCHES = TREE | RUN_TREE
 
-def add_up(leaves: Mapping[str, Array]) -> dict[str, Array]:
-    """Add the parents of the tree to its leaves: each the sum of its children, from left to right."""
+
+def add_up(leaves: Mapping[str, Array], tree: Mapping[str, Branch] = TREE) -> dict[str, Array]:
+    """Add the parents of a tree to its leaves: each the sum of its children, from left to right."""
     terms = dict(leaves)
-    for name in reversed(TREE):
-        children = TREE[name].children
+    for name in reversed(list(tree)):
+        children = tree[name].children
         if children:
             terms[name] = compose.summed(*(terms[child] for child in children))
     return terms
@@ -120,7 +176,7 @@ def add_up(leaves: Mapping[str, Array]) -> dict[str, Array]:
 
 def walk(root: str, depth: int = 0) -> Iterator[tuple[str, Branch, int]]:
     """Yield a term and all below it, parents first, with their depth."""
-    branch = TREE[root]
+    branch = BRANCHES[root]
     yield root, branch, depth
     for child in branch.children:
         yield from walk(child, depth + 1)

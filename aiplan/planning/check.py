@@ -168,6 +168,8 @@ def judge(condition: Condition, one: Estimate) -> tuple[float, bool]:
 def _answer(one: Estimate, term: str) -> float:
     if term == "utilisation":
         return one.mfu
+    if term == "wallclock":
+        return one.whole_time
     if term == "plan.recompute":
         return float(CHOICES["recompute"].index(one.scenario.file.plan.recompute))
     return one.given(term) if term.startswith(("plan.", "cluster.")) else one[term]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from aiplan.catalog.load import Catalog
     from aiplan.declare import Diagnostic
     from aiplan.planning.variants import Setting, Source
+    from aiplan.scenario.records import ScenarioFile
 
 COMPARED = (
     "run.time_to_train",
@@ -27,6 +28,8 @@ COMPARED = (
     "memory",
     "run.cost",
 )
+OF_THE_RUN = ("wallclock", "run.goodput", "total.cost")
+"""Results that are compared besides where all scenarios speak of storage, checkpoints or failures."""
 NUMBERS = (
     "workload.tokens",
     "workload.sequence",
@@ -50,6 +53,26 @@ NUMBERS = (
     "plan.hidden_pipeline",
 )
 """Inputs that are shown where they differ, beside those that are names."""
+
+FOLLOW = tuple(
+    f"checkpoint.{name}"
+    for name in (
+        "asynchronous",
+        "near",
+        "in_memory",
+        "copies",
+        "given",
+        "by_young",
+        "by_daly",
+        "stores_apart",
+        "gathers",
+        "writing_nodes",
+        "files",
+        "readers",
+        "broadcasts",
+    )
+)
+"""Inputs that follow from a name that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +149,12 @@ class Comparison:
             return [None] * len(values)
         rest = [None if value is None or not math.isfinite(value) else value / first - 1.0 for value in values[1:]]
         return [None, *rest]
+
+
+def compared(answer: Comparison) -> tuple[str, ...]:
+    """Return the results that all scenarios have."""
+    runs = all(item.estimate.scenario.run for item in answer.items if item.estimate is not None)
+    return (*COMPARED, *OF_THE_RUN) if runs and answer.answered else COMPARED
 
 
 def result(answer: Estimate, name: str) -> float:
@@ -206,7 +235,19 @@ def _inputs(item: Compared) -> dict[str, str]:
         "plan.sequence_parallel": "yes" if scenario.values["plan.sequence_parallel"].number else "no",
         "plan.attention": file.plan.attention or "",
     }
-    return named | {name: _text(name, scenario.values[name].number) for name in NUMBERS}
+    run = {
+        name: _text(name, one.number)
+        for name, one in scenario.run.items()
+        if one.origin.kind == "given" and name not in FOLLOW
+    }
+    named |= {"storage": _storage(file), "checkpoint.mode": getattr(file.checkpoint, "mode", "")}
+    return named | {name: _text(name, scenario.values[name].number) for name in NUMBERS} | run
+
+
+def _storage(file: ScenarioFile) -> str:
+    """Return the id of the storage system, if one is named."""
+    use = file.storage
+    return use if isinstance(use, str) else (use.system or "") if use is not None else ""
 
 
 def _text(name: str, number: float) -> str:

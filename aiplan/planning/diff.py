@@ -9,17 +9,18 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aiplan.planning.saved import VALUE_KEYS
+from aiplan.planning.saved import VALUE_KEYS, results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     Document = Mapping[str, Any]
 
-SAME_IN_OTHER_UNITS = ("energy_kwh", "tflops_per_gpu")
-"""Results that only repeat another one."""
+NOT_COMPARED = ("energy_kwh", "tflops_per_gpu", "interval_evidence", "memory_interval_evidence")
+"""Results that only repeat another one, or say what it rests on."""
 ORDER = (
     "fits",
+    "wallclock_s",
     "time_to_train_s",
     "step_time_s",
     "tokens_per_s",
@@ -109,9 +110,10 @@ def diff(old: Document, new: Document, threshold: float = 0.0) -> Difference:
         Relative change up to which a result or a term counts as the same.
     """
     fields = tuple(_fields(old["inputs"].get("fields"), new["inputs"].get("fields")))
-    results = list(_results(old["result"], new["result"]))
-    kept = tuple(one for one in results if one.relative is None or abs(one.relative) > threshold)
-    terms = [one for tree in VALUE_KEYS for one in _terms(old["result"], new["result"], tree)]
+    before, after = results(old), results(new)
+    changed = list(_results(before, after))
+    kept = tuple(one for one in changed if one.relative is None or abs(one.relative) > threshold)
+    terms = [one for tree in VALUE_KEYS for one in _terms(before, after, tree)]
     return Difference(
         names=(old["inputs"]["scenario"], new["inputs"]["scenario"]),
         sources=(old["inputs"]["source"], new["inputs"]["source"]),
@@ -119,7 +121,7 @@ def diff(old: Document, new: Document, threshold: float = 0.0) -> Difference:
         follows=tuple(_follows(old["inputs"], new["inputs"], fields)),
         results=kept,
         terms=tuple(one for one in terms if abs(one.share) > threshold),
-        hidden=len(results) - len(kept),
+        hidden=len(changed) - len(kept),
         threshold=threshold,
     )
 
@@ -149,7 +151,7 @@ def _follows(old: Document, new: Document, fields: tuple[Input, ...]) -> Iterato
 
 
 def _results(old: Document, new: Document) -> Iterator[Number]:
-    names = [name for name in dict.fromkeys([*ORDER, *old, *new]) if name not in SAME_IN_OTHER_UNITS]
+    names = [name for name in dict.fromkeys([*ORDER, *old, *new]) if name not in NOT_COMPARED]
     for name in names:
         before, after = old.get(name), new.get(name)
         scalar = all(one is None or isinstance(one, str | int | float) for one in (before, after))
@@ -159,6 +161,8 @@ def _results(old: Document, new: Document) -> Iterator[Number]:
 
 def _terms(old: Document, new: Document, tree: str) -> list[Term]:
     """Return the terms at the ends of a tree that changed, the largest change first."""
+    if tree not in old or tree not in new:
+        return []
     key = VALUE_KEYS[tree]
     before, after = (dict(_ends(one[tree], key)) for one in (old, new))
     root = old[tree][key]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aiplan.core.arrays import Array
+    from aiplan.engine.run_inputs import RunInputs
     from aiplan.planning.intervals import Interval
     from aiplan.scenario.load import Scenario
 
@@ -105,6 +106,7 @@ CAUSES: dict[str, tuple[tuple[str, ...], str]] = {
     "expert parallel communication": (("step.expert",), "a smaller expert parallel size, or a faster network"),
     "pipeline bubble": (("step.bubble",), "more micro-batches or interleaving"),
     "sends between pipeline stages": (("step.pipeline",), "less interleaving, or overlap"),
+    "waiting for data": (("step.loading",), "faster storage, a cache, or more batches under way (storage.prefetch)"),
     "data parallel communication": (("step.data",), "overlap with the backward pass, or a larger global batch"),
 }
 
@@ -231,8 +233,13 @@ class Estimate:
 
     @property
     def accelerator_time(self) -> float:
-        """Time to train times accelerators."""
-        return self.terms["run.time_to_train"] * self.scenario.accelerators
+        """Time of the training times accelerators."""
+        return self.whole_time * self.scenario.accelerators
+
+    @property
+    def whole_time(self) -> float:
+        """Wall clock of the training, or the time of all steps where nothing is said of the run as a whole."""
+        return self.terms["wallclock" if self.scenario.run else "run.time_to_train"]
 
     @property
     def tokens_per_s(self) -> float:
@@ -260,9 +267,25 @@ class Estimate:
             found = evidence.published_interval(evidence.like(self.scenario), without)
         return _around(self.terms[name], found)
 
+    def wallclock_interval(self, without: frozenset[str] = frozenset()) -> Interval | None:
+        """Return the 90 % interval of the wall clock: the error of the step, and the chance of interruptions.
+
+        Parameters
+        ----------
+        without : frozenset of str
+            Sources whose runs are no evidence.
+        """
+        whole, found = self.terms["wallclock"], self.interval("step", without)
+        if found is None or not math.isfinite(whole):
+            return None
+        step = self.terms["step"]
+        low = math.hypot(whole * (1.0 - found.low / step), whole - self.terms["run.wallclock_low"])
+        high = math.hypot(whole * (found.high / step - 1.0), self.terms["run.wallclock_high"] - whole)
+        return found._replace(low=whole - low, high=whole + high)
+
     def given(self, name: str) -> float:
         """Return an input by its dotted name."""
-        return self.scenario.values[name].number
+        return (self.scenario.values | self.scenario.run)[name].number
 
     def against(self) -> list[Against]:
         """Compare with what a published run measured, where both speak of the same thing."""
@@ -270,7 +293,7 @@ class Estimate:
         if measured is None:
             return []
         pairs = (
-            ("time_to_train", "s", measured.time_to_train, self.terms["run.time_to_train"]),
+            ("time_to_train", "s", measured.time_to_train, self.whole_time),
             ("accelerator_time", "s", measured.accelerator_time, self.accelerator_time),
             ("step_time", "s", measured.step_time, self.terms["step"]),
             ("tokens_per_s_per_gpu", "1", measured.tokens_per_s_per_gpu, self.terms["run.tokens_per_s_per_gpu"]),
@@ -316,10 +339,10 @@ class Estimate:
 
     def assumptions(self) -> list[Assumption]:
         """Return the numbers that nobody gave and that the estimate rests on."""
-        values = self.scenario.values
+        values = self.scenario.values | self.scenario.run
         return [
             Assumption(name, _known(values[name].number), values[name].origin.kind, values[name].origin.detail)
-            for name in SCALAR_NAMES
+            for name in (*SCALAR_NAMES, *self.scenario.run)
             if values[name].origin.kind in {"default", "assumed"} and values[name].origin.where == ""
             if values[name].origin.detail
         ]
@@ -342,6 +365,16 @@ def columns(scenarios: Sequence[Scenario]) -> Inputs:
     return inputs(rows, [scenario.stages for scenario in scenarios])
 
 
+def run_columns(scenarios: Sequence[Scenario], values: Inputs) -> RunInputs | None:
+    """Stack what scenarios say of the run as a whole; None if they do not."""
+    if not scenarios[0].run:
+        return None
+    from aiplan.engine.run_inputs import run_inputs  # noqa: PLC0415  most estimates do without
+
+    rows = [{name: value.number for name, value in scenario.run.items()} for scenario in scenarios]
+    return run_inputs(rows, values.workload.tokens.shape)
+
+
 def estimate(scenarios: Sequence[Scenario], convention: str = "megatron") -> list[Estimate]:
     """Estimate scenarios as one batch.
 
@@ -352,8 +385,18 @@ def estimate(scenarios: Sequence[Scenario], convention: str = "megatron") -> lis
     convention : str
         How operations are counted for TFLOP/s and utilisation: `megatron`, `full`, `6nd` or `hardware`.
     """
+    answers: dict[int, Estimate] = {}
+    for whole in (False, True):
+        part = [index for index, scenario in enumerate(scenarios) if bool(scenario.run) is whole]
+        if part:
+            answers |= zip(part, _estimate([scenarios[index] for index in part], convention), strict=True)
+    return [answers[index] for index in range(len(scenarios))]
+
+
+def _estimate(scenarios: Sequence[Scenario], convention: str) -> list[Estimate]:
+    """Estimate scenarios that all speak of the run as a whole, or none of which does."""
     values = columns(scenarios)
-    terms = evaluate(values)
+    terms = evaluate(values, run_columns(scenarios, values))
     watched = [_measured_at_first(scenario) for scenario in scenarios]
     first = first_stage_terms(values) if any(watched) else {}
     return [

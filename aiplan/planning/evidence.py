@@ -17,16 +17,19 @@ if TYPE_CHECKING:
     from aiplan.scenario.load import Scenario
     from aiplan.scenario.runs import MeasuredRun
 
-HEADER = ("id", "source", "accelerator", "family", "gpus", "predicted_over_measured")
+HEADER = ("id", "source", "accelerator", "family", "gpus", "software", "predicted_over_measured")
 STRETCH = "# stretch "
 MEMORY_HEADER = ("id", "source", "software", "kind", "predicted_over_measured")
 FAMILIES = ("nanotron", "torchtitan", "megatron")
 """Software whose presets are versions or relatives of each other, by how their names begin."""
+DESCENT = {"nemo": "megatron", "nemo-megatron": "megatron"}
+"""Families of software that run the layers and schedules of another one."""
 
 
 def like(scenario: Scenario) -> Like:
     """Return what makes other runs like a scenario."""
-    return Like(generation(scenario.node.accelerator), family(scenario), scale_of(scenario.accelerators))
+    software = lineage(scenario.file.software)
+    return Like(generation(scenario.node.accelerator), family(scenario), scale_of(scenario.accelerators), software)
 
 
 def family(scenario: Scenario) -> str:
@@ -42,8 +45,8 @@ def place() -> Path:
 def parse(lines: Iterable[str]) -> Residuals:
     """Return the residuals of a table: a line with the stretch, a heading, one line a run."""
     first, _, *rows = lines
-    ident, source, accelerator, kind, gpus, ratio = columns(csv.reader(rows), len(HEADER))
-    like = ([*map(generation, accelerator)], kind, [*map(scale_of, map(int, gpus))])
+    ident, source, accelerator, kind, gpus, software, ratio = columns(csv.reader(rows), len(HEADER))
+    like = ([*map(generation, accelerator)], kind, [*map(scale_of, map(int, gpus))], software)
     return from_columns(ident, source, like, [*map(float, ratio)], _stretch(first))
 
 
@@ -67,6 +70,12 @@ def software_family(preset: str) -> str:
     return next((name for name in FAMILIES if preset.startswith(name)), preset)
 
 
+def lineage(preset: str) -> str:
+    """Return the software whose kernels and schedules a preset has: NeMo runs those of Megatron."""
+    family = software_family(preset)
+    return DESCENT.get(family, family)
+
+
 def memory_place() -> Path:
     """Return the file of the residuals of memory."""
     return data_folder(LIBRARY) / PUBLISHED / "memory.csv"
@@ -79,7 +88,7 @@ def parse_memory(lines: Iterable[str]) -> Residuals:
     """
     first, _, *rows = lines
     ident, source, software, kind, ratio = columns(csv.reader(rows), len(MEMORY_HEADER))
-    like = (software, kind, [""] * len(ident))
+    like = (software, kind, [""] * len(ident), [""] * len(ident))
     return from_columns(ident, source, like, [*map(float, ratio)], _stretch(first))
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from aiplan.core.formula import Call, Recording, recording
 from aiplan.declare import Diagnostics
 from aiplan.engine.evaluate import evaluate
-from aiplan.engine.tree import TREE
-from aiplan.planning.estimate import columns
+from aiplan.engine.tree import BRANCHES
+from aiplan.planning.estimate import columns, run_columns
 from aiplan.planning.names import label
 from aiplan.planning.names import unit as unit_of
 
@@ -84,14 +84,16 @@ def explain(scenario: Scenario, term: str, depth: int = 1) -> Explanation | None
         Closed forms to descend into: 1 shows the one that made the term with its arguments.
     """
     values = columns([scenario])
-    named = {id(array): name for name, array in values.named()}
+    run = run_columns([scenario], values)
+    inputs = dict(values.named()) | ({} if run is None else dict(run.named()))
+    named = {id(array): name for name, array in inputs.items()}
     with recording() as calls:
-        terms = evaluate(values)
-    known = dict(values.named()) | terms
+        terms = evaluate(values, run)
+    known = inputs | terms
     if term not in known:
         return None
     term_of = {id(array): name for name, array in reversed(terms.items())}
-    reader = _Reader(calls, named, term_of, scenario.values)
+    reader = _Reader(calls, named, term_of, scenario.values | scenario.run)
     return replace(reader.read(term, label(term), unit_of(term), known[term], depth), name=term)
 
 
@@ -115,14 +117,15 @@ def explain_known(scenario: Scenario, term: str, depth: int = 1) -> Explanation:
 
 def explain_all(scenario: Scenario) -> list[Explanation]:
     """Return all that can be explained, without what is below: the terms of the answer, then the inputs."""
-    terms = evaluate(columns([scenario]))
-    ordered = [*(name for name in TREE if name in terms), *(name for name in terms if name not in TREE)]
+    values = columns([scenario])
+    terms = evaluate(values, run_columns([scenario], values))
+    ordered = [*(name for name in BRANCHES if name in terms), *(name for name in terms if name not in BRANCHES)]
     computed = [Explanation(name, label(name), unit_of(name), _number(terms[name]), "computed") for name in ordered]
     return [
         *computed,
         *(
             Explanation(name, label(name), unit_of(name), _number(value.number), value.origin.kind, _place(value))
-            for name, value in scenario.values.items()
+            for name, value in (scenario.values | scenario.run).items()
         ),
     ]
 

@@ -14,7 +14,15 @@ if TYPE_CHECKING:
 
 NOMINAL = 0.9
 SCALES = ((1, 8), (9, 64), (65, 512), (513, 4096), (4097, 10**9))
-LEVELS = (("scale", 20), ("family", 20), ("accelerator", 8), ("all", 8))
+LEVELS = (
+    ("software and scale", 20),
+    ("software and family", 20),
+    ("software", 20),
+    ("scale", 20),
+    ("family", 20),
+    ("accelerator", 8),
+    ("all", 8),
+)
 """What runs share, the most alike first, and how many there must be."""
 
 _NOTHING = 1e-12
@@ -22,11 +30,15 @@ TWO_PART_NAMES = ("tpu", "ascend", "rtx")
 
 
 class Like(NamedTuple):
-    """What makes runs alike: generation of the accelerator, family of the model, and count of accelerators."""
+    """What makes runs alike: generation of the accelerator, family of the model, count of accelerators, software.
+
+    An empty software is none: it makes no runs alike.
+    """
 
     accelerator: str
     family: str
     scale: str
+    software: str = ""
 
 
 class Interval(NamedTuple):
@@ -51,6 +63,7 @@ class Residuals(NamedTuple):
     accelerator: NDArray[np.str_]
     family: NDArray[np.str_]
     scale: NDArray[np.str_]
+    software: NDArray[np.str_]
     ratio: NDArray[np.float64]
     stretch: float = 1.0
 
@@ -63,19 +76,21 @@ class Residuals(NamedTuple):
             self.accelerator[keep],
             self.family[keep],
             self.scale[keep],
+            self.software[keep],
             self.ratio[keep],
             self.stretch,
         )
 
     def like(self, index: int) -> Like:
         """Return what a run of the table has in common with others."""
-        return Like(str(self.accelerator[index]), str(self.family[index]), str(self.scale[index]))
+        known = (self.accelerator, self.family, self.scale, self.software)
+        return Like(*(str(column[index]) for column in known))
 
 
 def residuals(rows: Iterable[tuple[str, str, Like, float]], stretch: float = 1.0) -> Residuals:
     """Return a table from rows of id, source, what makes runs alike, and predicted over measured step time."""
     ident, source, like, ratio = columns(rows, 4)
-    return from_columns(ident, source, columns(like, 3), ratio, stretch)
+    return from_columns(ident, source, columns(like, 4), ratio, stretch)
 
 
 def columns(rows: Iterable[Sequence[Any]], count: int) -> list[tuple[Any, ...]]:
@@ -86,9 +101,11 @@ def columns(rows: Iterable[Sequence[Any]], count: int) -> list[tuple[Any, ...]]:
 def from_columns(
     ident: tuple[str, ...], source: Sequence[str], like: Sequence[Sequence[str]], ratio: Sequence[float], stretch: float
 ) -> Residuals:
-    """Return a table from columns; the three of `like` hold what makes the runs alike."""
-    by_source, accelerator, family, scale = (np.array(column, np.str_) for column in (source, *like))
-    return Residuals(ident, by_source, accelerator, family, scale, 1.0 / np.array(ratio, np.float64), stretch)
+    """Return a table from columns; the four of `like` hold what makes the runs alike."""
+    known = [np.array(column, np.str_) for column in (source, *like)]
+    by_source, accelerator, family, scale, software = known
+    measured_over = 1.0 / np.array(ratio, np.float64)
+    return Residuals(ident, by_source, accelerator, family, scale, software, measured_over, stretch)
 
 
 @cache
@@ -108,9 +125,10 @@ def scale_of(accelerators: int) -> str:
 def interval(table: Residuals, like: Like) -> Interval | None:
     """Return the factors between which measured over predicted lies in nine of ten cases.
 
-    The runs taken are those with the same generation of accelerator, family and scale if they are enough, else those
-    with the same generation and family, else the same generation, else all. Quantiles are those of `n + 1` equally
-    likely gaps; their distance from the median, in logarithms, is multiplied with the stretch of the table.
+    The runs taken are those of the same software with the same generation of accelerator, family and scale if they are
+    enough, else those of the software with the same generation and family, else with the same family; then the same
+    without regard to the software; then those with the same generation, and then all. Quantiles are those of `n + 1`
+    equally likely gaps; their distance from the median, in logarithms, is multiplied with the stretch of the table.
 
     Parameters
     ----------
@@ -142,8 +160,13 @@ def _select(table: Residuals, like: Like) -> tuple[str, NDArray[np.bool_]] | Non
     """Return the most alike level that has enough runs, and which runs those are."""
     accelerator = table.accelerator == like.accelerator
     family = accelerator & (table.family == like.family)
+    software = (table.software == like.software) & (like.software != "")
+    scale = family & (table.scale == like.scale)
     masks = {
-        "scale": family & (table.scale == like.scale),
+        "software and scale": software & scale,
+        "software and family": software & family,
+        "software": software & (table.family == like.family),
+        "scale": scale,
         "family": family,
         "accelerator": accelerator,
         "all": np.ones(len(table.ratio), bool),
@@ -159,17 +182,19 @@ def _quantiles(ratios: NDArray[np.float64]) -> tuple[float, float, float]:
     return float(low), float(middle), float(high)
 
 
+EVIDENCE = {
+    "software and scale": "{runs} with {software} on {accelerator}, {family}, {scale} accelerators",
+    "software and family": "{runs} with {software} on {accelerator}, {family}",
+    "software": "{runs} with {software}, {family}",
+    "scale": "{runs} on {accelerator}, {family}, {scale} accelerators",
+    "family": "{runs} on {accelerator}, {family}",
+    "accelerator": "{runs} on {accelerator}",
+    "all": "all {runs}; no like run published",
+}
+
+
 def _evidence(level: str, count: int, like: Like) -> str:
-    runs = f"{count:,} runs"
-    match level:
-        case "scale":
-            return f"{runs} on {like.accelerator}, {like.family}, {like.scale} accelerators"
-        case "family":
-            return f"{runs} on {like.accelerator}, {like.family}"
-        case "accelerator":
-            return f"{runs} on {like.accelerator}"
-        case _:
-            return f"all {runs}; no like run published"
+    return EVIDENCE[level].format(runs=f"{count:,} runs", **like._asdict())
 
 
 def fitted_stretch(table: Residuals) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from aiplan.engine.tree import TREE
+from aiplan.engine.tree import BRANCHES
+from aiplan.planning.run_names import RUN_INPUT_UNITS, RUN_RESULTS
 
 LABELS = {
+    **{name: text for name, (text, _) in RUN_RESULTS.items()},
     "memory.stage": "Fullest pipeline stage",
     "memory.capacity": "Memory of an accelerator",
     "memory.needed": "Memory that a step cannot do without",
@@ -22,6 +24,8 @@ LABELS = {
     "utilisation": "Utilisation of the peak",
 }
 UNITS = {
+    **{name: unit for name, (_, unit) in RUN_RESULTS.items()},
+    **RUN_INPUT_UNITS,
     "memory.stage": "1",
     "run.time_to_train": "s",
     "run.cost": "USD",
@@ -75,14 +79,19 @@ UNITS = {
 
 def label(name: str) -> str:
     """Return what a term is called; an input goes by its dotted name."""
-    if name in TREE:
-        return TREE[name].label
+    if name in BRANCHES:
+        return BRANCHES[name].label
+    if name.startswith(("storage.read.", "storage.write.")):
+        way, stage = name.removeprefix("storage.").split(".")
+        return f"{way.capitalize()} rate of storage by its {stage}"
     return LABELS.get(name) or LABELS.get(name.partition(".")[0], name)
 
 
 def unit(name: str) -> str:
     """Return the unit of a term or an input; `1` for a plain number."""
-    if name in TREE:
-        return TREE[name].unit
+    if name in BRANCHES:
+        return BRANCHES[name].unit
+    if name.startswith(("storage.read", "storage.write")) and name not in UNITS:
+        return "B/s"
     group, _, field = name.partition(".")
     return UNITS.get(f"communication.{field}" if group == "late" else name) or UNITS.get(group, "1")

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.declare import Diagnostics
+from aiplan.planning.usual import usual_batch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from aiplan.catalog.load import Catalog
 
 SEQUENCE = 4096
-TOKENS_PER_STEP = 2**22
-"""About what large models are trained with."""
 PER_NODE = 8
 FABRIC = "ib-ndr"
 REFERENCE = ("dgx", "gb", "atlas", "hgx", "gcp-tpu")
@@ -51,11 +50,11 @@ def scenario_text(words: Words, catalog: Catalog) -> Text:
     """
     cluster, assumed = _cluster(words, catalog)
     sequence = words.sequence or SEQUENCE
-    batch = words.batch or _batch(words.gpus, sequence)
+    batch = words.batch or usual_batch(sequence, words.gpus)
     if words.sequence is None:
         assumed.append(f"sequence length {sequence:,}")
     if words.batch is None:
-        assumed.append(f"global batch {batch:,}: about {TOKENS_PER_STEP / 1e6:.1f} M tokens, a multiple of the GPUs")
+        assumed.append(f"global batch {batch:,}: {batch * sequence / 1e6:.1f} M tokens, a multiple of the GPUs")
     tokens = "" if words.tokens is None else f"tokens: {words.tokens}, "
     lines = (
         "schema_version: 1",
@@ -74,10 +73,6 @@ def with_plan_line(text: Text, plan: str) -> str:
     """Return the text of a scenario with the plan that was found, what was assumed above it."""
     head = "".join(f"# assumed: {line}\n" for line in text.assumed)
     return head + text.yaml.replace("plan: auto", plan)
-
-
-def _batch(gpus: int, sequence: int) -> int:
-    return gpus * max(1, round(TOKENS_PER_STEP / sequence / gpus))
 
 
 def _cluster(words: Words, catalog: Catalog) -> tuple[str, list[str]]:

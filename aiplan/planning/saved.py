@@ -6,12 +6,22 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from aiplan.declare import Diagnostics
 
 KIND = "aiplan.estimate/1"
 PREFIX = "aiplan."
-VALUE_KEYS = {"step": "value_s", "memory": "value_bytes"}
+VALUE_KEYS = {"step": "value_s", "memory": "value_bytes", "wallclock": "value_s"}
 """Trees of a result, and where a term of each has its value."""
+NOT_ALWAYS = ("wallclock",)
+"""Trees that only some results have: those of scenarios which speak of the run as a whole."""
+
+
+def results(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the results of an estimate by name, those of the run as a whole among them."""
+    found: dict[str, Any] = document["result"]
+    return found | found.get("run", {})
 
 
 def is_saved(content: bytes) -> bool:
@@ -58,8 +68,16 @@ def _wrong(document: dict[str, Any]) -> str | None:
             return f"inputs.{key} has another form"
     if not all(_is_number(one["value"]) for one in inputs.get("values", {}).values()):
         return "a value of inputs.values is no number"
-    trees = [(name, key) for name, key in VALUE_KEYS.items() if not _is_tree(result.get(name), key)]
-    return f"result.{trees[0][0]} is no tree of terms" if trees else None
+    return _wrong_trees(document)
+
+
+def _wrong_trees(document: dict[str, Any]) -> str | None:
+    if not isinstance(document["result"].get("run", {}), dict):
+        return "result.run has another form"
+    found = results(document)
+    due = {name: key for name, key in VALUE_KEYS.items() if name in found or name not in NOT_ALWAYS}
+    wrong = next((name for name, key in due.items() if not _is_tree(found.get(name), key)), None)
+    return None if wrong is None else f"result.{wrong} is no tree of terms"
 
 
 def _has(one: Any, keys: tuple[str, ...]) -> bool:

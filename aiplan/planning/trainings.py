@@ -34,8 +34,8 @@ class Training:
 
     @property
     def predicted_time(self) -> float:
-        """Time of all steps, nothing else; NaN without a prediction."""
-        return math.nan if self.estimate is None else self.estimate["run.time_to_train"]
+        """Time of all steps, or the wall clock where failures are modelled; NaN without a prediction."""
+        return math.nan if self.estimate is None else self.estimate.whole_time
 
     @property
     def measured_time(self) -> float:
@@ -181,7 +181,7 @@ def _planned(run: MeasuredRun, catalog: Catalog, settings: Sequence[Setting]) ->
 
 
 def _training(run: MeasuredRun, answer: Estimate) -> Training:
-    if math.isfinite(answer["run.time_to_train"]):
+    if math.isfinite(answer.whole_time):
         return Training(run, answer)
     unknown = "; ".join(item.problem for item in answer.unknowns()) or "an input is out of all proportion"
     return Training(run, None, f"no time predicted: {unknown}")

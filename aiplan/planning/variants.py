@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.declare import Diagnostics, InputError, Mark, parse_assignment, parse_variation, read
 from aiplan.engine.counts import parameters
 from aiplan.planning.estimate import columns
-from aiplan.scenario.files import Place
+from aiplan.scenario.cautions import Caution
+from aiplan.scenario.files import LIBRARY, Place, read_place
 from aiplan.scenario.load import load, resolve_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from aiplan.catalog.load import Catalog
+    from aiplan.declare import Node
     from aiplan.scenario.load import Scenario
 
 MAX_VARIANTS = 10_000
 STDIN = "<stdin>"
+FOLDER_FILE = "config.json"
+MOST_SNIFFED = 2 * 2**20
+OURS = re.compile(
+    rb"^[\"'{\s]{0,3}(?:schema_version|workload|cluster)[\"']?\s*:|[{,]\s*\"(?:workload|cluster)\"\s*:", re.MULTILINE
+)
+"""How a scenario of aiplan's own form is known without reading all of it."""
 
 Setting = tuple[str, str, str]
 """Path, value text, and the option that asked for it."""
@@ -111,7 +120,7 @@ def load_written(
         scenario = _load(source, catalog, diagnostics, settings, searched=searched)
     except InputError as failure:
         return Loaded(None, Diagnostics(list(failure.diagnostics), failure.sources))
-    if scenario is not None and not _as_stated(scenario, diagnostics):
+    if scenario is not None and not (_as_stated(scenario, diagnostics) and _possible(scenario, diagnostics)):
         scenario = None
     return Loaded(scenario, diagnostics)
 
@@ -132,11 +141,74 @@ def _as_stated(scenario: Scenario, diagnostics: Diagnostics) -> bool:
     return False
 
 
+def _possible(scenario: Scenario, diagnostics: Diagnostics) -> bool:
+    """Whether checkpoints can be made as a scenario asks, if it speaks of them."""
+    if not scenario.run or scenario.searched:
+        return True
+    from aiplan.planning.run_checks import impossible  # noqa: PLC0415  most scenarios do without
+
+    found = impossible(scenario)
+    for fault, mark in found:
+        diagnostics.error(fault.code, fault.problem, mark, hint=fault.hint)
+    return not found
+
+
 def _load(
     source: Source, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting], *, searched: bool
 ) -> Scenario | None:
+    data = _foreign(source)
+    if data is not None:
+        return _imported(source, data, catalog, diagnostics, settings)
     if source.piped is None:
-        return load(source.text, catalog, diagnostics, settings, searched=searched)
+        return load(source.text, catalog, diagnostics, settings, _read_model, searched=searched)
     place = source.place or Place(STDIN, Path("stdin"))
     tree = read(source.piped, place.name, diagnostics)
-    return resolve_tree(tree, place, catalog, diagnostics, settings, searched=searched)
+    return resolve_tree(tree, place, catalog, diagnostics, settings, _read_model, searched=searched)
+
+
+def _foreign(source: Source) -> bytes | None:
+    """Return what a file holds that is not written as a scenario; None for a scenario, and for what is no file."""
+    if source.piped is not None:
+        data = source.piped
+    else:
+        path = Path(source.text)
+        path = path / FOLDER_FILE if path.is_dir() else path
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            data = file.read(MOST_SNIFFED + 1)
+    return None if not data.strip() or OURS.search(data) else data
+
+
+def _imported(
+    source: Source, data: bytes, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting]
+) -> Scenario | None:
+    """Load a file of another program as a scenario, if an importer knows it; else say what is wrong with it as ours."""
+    from aiplan.planning import imported, imports  # noqa: PLC0415  only such a file pays for it
+
+    name = source.text if source.piped is None else STDIN if source.place is None else source.place.name
+    if len(data) > MOST_SNIFFED:
+        diagnostics.error(
+            "AIP113", f"'{name}' is larger than {MOST_SNIFFED >> 20} MiB", hint="a scenario is far smaller"
+        )
+        return None
+    if not imports.is_known(data, name):
+        tree = read(data, name, diagnostics)
+        return resolve_tree(tree, Place(name, Path(name)), catalog, diagnostics, settings, _read_model)
+    found = imports.import_files([(name, data)], diagnostics)
+    place = Place(f"{name} ({found.kinds[0].title})", Path(name))
+    scenario = imported.scenario_of(found, place, catalog, diagnostics, settings)
+    if scenario is None:
+        return None
+    imports.tell(found, diagnostics)
+    told = (Caution("AIP344", one.mark.where, one.problem, one.hint or "") for one in found.cautions)
+    return scenario._replace(cautions=(*scenario.cautions, *told))
+
+
+def _read_model(place: Place, diagnostics: Diagnostics) -> Node:
+    """Read the file of a model in any form; one of the library is in ours."""
+    if place.name.startswith(f"{LIBRARY}/"):
+        return read_place(place, diagnostics)
+    from aiplan.planning.imports import read_model  # noqa: PLC0415  only a file outside the library pays for it
+
+    return read_model(place, diagnostics)

@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.planning.estimate import Estimate, estimate
+from aiplan.planning.layouts import Layout
 from aiplan.planning.variants import Setting, load_source, short_names
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def ways_out(source: Source, catalog: Catalog, settings: tuple[Setting, ...], st
         The estimate that does not fit.
     """
     changes = list(_changes(stuck))
+    settings = (*settings, *_taken_layout(stuck))
     found: list[WayOut] = []
     for count in range(1, MOST_CHANGES + 1):
         if len(found) >= SHOWN or (found and count == MOST_CHANGES):
@@ -52,6 +54,14 @@ def ways_out(source: Source, catalog: Catalog, settings: tuple[Setting, ...], st
         tries = [chosen for chosen in _together(changes, count) if not any(few <= _texts(chosen) for few in enough)]
         found += _fitting(source, catalog, settings, stuck, tries)
     return sorted(found, key=lambda way: way.estimate["step"])[:SHOWN]
+
+
+def _taken_layout(stuck: Estimate) -> Iterator[Setting]:
+    """Yield the layout of a scenario whose file says nothing about it, so that the changes are to that one."""
+    if stuck.scenario.values["plan.tensor"].origin.kind == "assumed":
+        for name, value in vars(stuck.scenario.file.plan).items():
+            if name in Layout._fields and value is not None:
+                yield f"plan.{name}", str(value), "--set"
 
 
 def _changes(stuck: Estimate) -> Iterator[Setting]:

@@ -15,7 +15,8 @@ class Report(NamedTuple, Generic[Answer]):
     """The writers of a report, by format: each a function of a module in the report's package.
 
     `table` is text for people: the function takes an answer and how text may look. `markdown` and `json` take an
-    answer. `records` is a module whose `rows` takes an answer and yields the cells below its `HEADER`; CSV and
+    answer. `records` is a module whose `rows` takes an answer and yields the cells below its `HEADER`, or what its
+    `header` returns; CSV and
     tab-separated lines are made of them. `plain` is for a report whose plain text is another, written like a table.
     """
 
@@ -39,7 +40,8 @@ class Report(NamedTuple, Generic[Answer]):
         from aiplan.report.records import comma_separated, tabs
 
         module = self._module(self.records)
-        return (tabs if form == "plain" else comma_separated)(module.HEADER, module.rows(answer))
+        header = module.header(answer) if hasattr(module, "header") else module.HEADER
+        return (tabs if form == "plain" else comma_separated)(header, module.rows(answer))
 
     def _write(self, writer: str, *inputs: Any) -> str:
         module, _, function = writer.partition(".")

@@ -7,8 +7,12 @@ from typing import Any
 from aiplan.report.check import schema as check
 from aiplan.report.code import schema as code
 from aiplan.report.diff import schema as diff
+from aiplan.report.roofline import schema as roofline
+from aiplan.report.scale import schema as scale
 from aiplan.report.schema_parts import COUNT, INTERVAL, MAYBE, NUMBER, TEXT, TEXTS, UNKNOWN, closed, items, or_none
 from aiplan.report.search import schema as search
+from aiplan.report.sensitivity import schema as sensitivity
+from aiplan.report.size import schema as size
 
 NAMESPACE = "urn:aiplan:schema"
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -66,6 +70,11 @@ def schema_of(kind: str) -> dict[str, Any]:
 
 def result_schema() -> dict[str, Any]:
     """Return the schema that every JSON result follows."""
+    from aiplan.report.checkpoint import document as checkpoint
+    from aiplan.report.estimate import run
+    from aiplan.report.imports import schema as imports
+    from aiplan.report.storage import document as storage
+
     return {
         "$schema": DRAFT,
         "$id": f"{NAMESPACE}:result",
@@ -79,12 +88,20 @@ def result_schema() -> dict[str, Any]:
             _document("check", check.inputs(), check.result()),
             _document("code", code.inputs(), code.result()),
             _document("diff", diff.inputs(), diff.result()),
+            _document("sensitivity", sensitivity.inputs(), sensitivity.result()),
+            _document("roofline", roofline.inputs(), roofline.result()),
+            _document("scale", scale.inputs(), scale.result()),
+            _document("size", size.inputs(), size.result()),
             _document("topology", _topology_inputs(), _topology()),
+            _document("storage", _inputs(values=True), storage.schema()),
+            _document("checkpoint", _inputs(values=True), checkpoint.schema()),
             _document("calibrate", closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
             _document("nccl-env", _inputs(values=False), _nccl_env()),
             _document("collective", _collective_inputs(), _collective()),
             _document("collective-measured", _measured_inputs(), _measured_collective()),
+            _document("export", _inputs(values=False), imports.exported()),
+            _document("import", imports.inputs(), imports.result()),
         ],
         "definitions": {
             "explanation": _explanation(),
@@ -96,6 +113,8 @@ def result_schema() -> dict[str, Any]:
             },
             "step": _branch("value_s", "step"),
             "memory": _branch("value_bytes", "memory"),
+            "run": run.schema(),
+            **{name.replace(".", "_"): _branch(key, name.replace(".", "_")) for name, key in run.TREES.items()},
         },
     }
 
@@ -162,6 +181,7 @@ def _estimate() -> dict[str, Any]:
             }
         ),
         "explanation": {"$ref": "#/definitions/explanation"},
+        "run": {"$ref": "#/definitions/run"},
     }
     return closed(
         SCALARS
@@ -183,7 +203,10 @@ def _estimate() -> dict[str, Any]:
 
 
 def _compare() -> dict[str, Any]:
+    from aiplan.report.estimate import run
+
     change = {"type": "object", "additionalProperties": UNKNOWN}
+    variant = {"label": TEXT, "error": {"type": "null"}, "change": change}
     failure = closed({"code": TEXT, "message": TEXT, "hint": {"type": ["string", "null"]}})
     return closed(
         {
@@ -191,7 +214,7 @@ def _compare() -> dict[str, Any]:
             "variants": items(
                 {
                     "oneOf": [
-                        closed({"label": TEXT, "error": {"type": "null"}, "change": change} | SCALARS),
+                        closed(variant | SCALARS | dict.fromkeys(run.KEYS, UNKNOWN), optional=tuple(run.KEYS)),
                         closed({"label": TEXT, "error": failure}),
                     ]
                 }

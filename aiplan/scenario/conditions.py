@@ -12,10 +12,11 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aiplan import units
-from aiplan.declare import Mapping, Mark, Scalar, Sequence
+from aiplan.declare import Mapping as Block
+from aiplan.declare import Mark, Scalar, Sequence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from aiplan.core.arrays import Numeric
     from aiplan.declare import Diagnostics, Node
@@ -67,6 +68,10 @@ FIELDS = (
 )
 
 
+OF_THE_RUN = {"wallclock": Field("wallclock", "time")}
+"""What can be asked of one estimate, but not of the plans of a search, which ends with the steps."""
+
+
 class Condition(NamedTuple):
     """A condition as written, the term that it asks, the term that is the whole of it if any, and the number.
 
@@ -105,7 +110,7 @@ class Expectation(NamedTuple):
 
 def expectations(tree: Node, diagnostics: Diagnostics, key: str = "expect") -> tuple[Expectation, ...]:
     """Read the conditions in a list of a file; note what is wrong with any at its place."""
-    block = next((child for name, child in tree.items if name.text == key), None) if isinstance(tree, Mapping) else None
+    block = next((child for name, child in tree.items if name.text == key), None) if isinstance(tree, Block) else None
     found = (at_node(node, diagnostics) for node in (block.items if isinstance(block, Sequence) else ()))
     return tuple(one for one in found if one is not None)
 
@@ -115,7 +120,7 @@ def at_node(node: Node, diagnostics: Diagnostics) -> Expectation | None:
     if not isinstance(node, Scalar) or not isinstance(node.value, str):
         return None  # the declaration of the field has complained
     try:
-        return Expectation(read_condition(node.text), node.mark)
+        return Expectation(read_condition(node.text, FIELDS | OF_THE_RUN), node.mark)
     except units.UnitError as fault:
         diagnostics.error("AIP210", fault.problem, node.mark, hint=fault.hint or _HINT)
         return None
@@ -135,8 +140,15 @@ def read_conditions(texts: Iterable[str], diagnostics: Diagnostics, option: str 
     return tuple(found)
 
 
-def read_condition(text: str) -> Condition:
+def read_condition(text: str, fields: Mapping[str, Field] = FIELDS) -> Condition:
     """Read one condition.
+
+    Parameters
+    ----------
+    text : str
+        The condition.
+    fields : mapping of str to Field
+        What it may ask of.
 
     Raises
     ------
@@ -150,9 +162,9 @@ def read_condition(text: str) -> Condition:
     if match is None:
         raise units.UnitError(f"'{word}' is not a condition", _meant(word))
     name, sign, value = match["name"], {"==": "="}.get(match["sign"], match["sign"]), match["value"]
-    field = FIELDS.get(name)
+    field = fields.get(name)
     if field is None:
-        raise units.UnitError(f"no result or size '{name}' to put a condition on", _similar(name))
+        raise units.UnitError(f"no result or size '{name}' to put a condition on", _similar(name, fields))
     if field.dimension in CHOICES:
         return Condition(word, name, field.term, None, sign, _choice(name, sign, value), field.dimension)
     share = field.whole is not None and re.fullmatch(_SHARE, value) is not None
@@ -175,10 +187,10 @@ def _meant(word: str) -> str:
     return f"did you mean '{close[0]}'?" if close else _HINT
 
 
-def _similar(name: str) -> str:
+def _similar(name: str, fields: Mapping[str, Field]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only after a mistake
 
-    close = get_close_matches(name, (*FIELDS, *WORDS), n=3)
+    close = get_close_matches(name, (*fields, *WORDS), n=3)
     if close:
         return f"did you mean {' or '.join(repr(text) for text in close)}?"
     return f"known: {', '.join((*WORDS, *RESULTS, *SIZES, *CHOICES))}, and parts of the step such as step.bubble"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
-from aiplan.declare import Diagnostics, Mapping, Origin, Origins, build, set_value
-from aiplan.scenario import cautions, communication, environment, legality, pieces
+from aiplan.declare import Diagnostics, Mapping, Mark, Origin, Origins, build, set_value
+from aiplan.scenario import cautions, communication, environment, legality, money, pieces, resolve_run, resolve_storage
 from aiplan.scenario.conditions import expectations
 from aiplan.scenario.files import (
     LIBRARY,
@@ -21,12 +24,13 @@ from aiplan.scenario.files import (
     scalar_at,
 )
 from aiplan.scenario.model import Model
-from aiplan.scenario.records import AUTO_PLAN, NOT_MODELLED_YET, SCHEMA_VERSION, Plan, ScenarioFile
+from aiplan.scenario.records import AUTO_PLAN, SCHEMA_VERSION, Plan, ScenarioFile
 from aiplan.scenario.resolve import Parts, resolve, resolve_layout
 from aiplan.scenario.software import Software
 from aiplan.scenario.stages import stage_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping as Mapping_
     from collections.abc import Sequence
 
     from aiplan.catalog.load import Catalog
@@ -47,6 +51,11 @@ NAMES = {
     "cluster.region": "regions",
 }
 """Fields that name something else, and where that is looked up."""
+MODEL_FILES = (".yaml", ".yml", ".json", ".toml", ".sh", ".args")
+"""Endings of what is a path of a model's file rather than a name of the library."""
+
+NOWHERE = Mapping([], Mark("", 1, 1, 1))
+"""The text of a scenario whose fields were changed after it was read."""
 
 
 class Scenario(NamedTuple):
@@ -64,6 +73,7 @@ class Scenario(NamedTuple):
     system: environment.System
     cautions: tuple[Caution, ...] = ()
     settings: tuple[str, ...] = ()
+    run: dict[str, Value] = {}  # noqa: RUF012  nothing writes to it
     searched: bool = False
     expect: tuple[Expectation, ...] = ()
     tree: Node | None = None
@@ -99,11 +109,16 @@ class Scenario(NamedTuple):
         return int(self.values["cluster.accelerators"].number)
 
 
+ReadModel = Callable[[Place, Diagnostics], "Node"]
+"""Reads the file of a model to a tree."""
+
+
 def load(
     text: str,
     catalog: Catalog,
     diagnostics: Diagnostics,
     settings: Sequence[tuple[str, str, str]] = (),
+    read_model: ReadModel = read_place,
     *,
     searched: bool = False,
 ) -> Scenario | None:
@@ -119,6 +134,8 @@ def load(
         Takes everything that is wrong.
     settings : sequence of tuple
         Changes from the command line: path, value text, option name.
+    read_model : callable
+        Reads the file of a model; files of aiplan's own form if not given.
     searched : bool
         Whether the sizes of the plan do not matter, for they are to be searched.
 
@@ -135,7 +152,9 @@ def load(
             hint=_known_scenarios(text) or "give the path of a scenario file",
         )
         return None
-    return resolve_tree(read_place(place, diagnostics), place, catalog, diagnostics, settings, searched=searched)
+    return resolve_tree(
+        read_place(place, diagnostics), place, catalog, diagnostics, settings, read_model, searched=searched
+    )
 
 
 def resolve_tree(
@@ -144,16 +163,18 @@ def resolve_tree(
     catalog: Catalog,
     diagnostics: Diagnostics,
     settings: Sequence[tuple[str, str, str]] = (),
+    read_model: ReadModel = read_place,
+    assumed: Mapping_[str, str] = MappingProxyType({}),
     *,
     searched: bool = False,
 ) -> Scenario | None:
-    """Resolve a scenario that has been read."""
+    """Resolve a scenario that has been read; `assumed` gives the reason for values nobody gave, by path."""
     for path, value, option in settings:
         if isinstance(tree, Mapping):
             tree = set_value(tree, path, value, diagnostics, option)
-    tree = _without_unmodelled(tree, diagnostics)
     origins: Origins = {}
     file = build(ScenarioFile, tree, diagnostics, "", origins)
+    origins |= {path: Origin("assumed", "", why) for path, why in assumed.items()}
     if file is None:
         _check_names(tree, place, catalog, diagnostics)
         expectations(tree, diagnostics)
@@ -163,7 +184,7 @@ def resolve_tree(
     searched = searched or file.plan == AUTO_PLAN
     if searched:
         file = ScenarioFile(**(vars(file) | {"plan": Plan() if file.plan == AUTO_PLAN else unsized(file.plan)}))
-    parts = _parts(file, tree, origins, place, catalog, diagnostics)
+    parts = _parts(file, tree, origins, place, catalog, diagnostics, read_model)
     expect = expectations(tree, diagnostics)
     complete = parts is not None and not diagnostics.has_errors
     _check_words(tree, diagnostics)
@@ -186,6 +207,8 @@ def _checked(
         zero = values["plan.zero"].number
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
         legality.report(pieces.check(file, parts.model, values, searched=searched), tree, diagnostics)
+    legality.report(money.check(parts), tree, diagnostics)
+    legality.report(resolve_run.check(parts), tree, diagnostics)
     split = legality.stage_layers(parts.model, file.plan)
     if values is None or split is None or diagnostics.has_errors:
         return None
@@ -194,6 +217,7 @@ def _checked(
         *communication.cautions(file.communication, values["plan.zero"].number),
         *(() if searched else pieces.cautions(file, values)),
         *environment.lint(file.environment, system, tree),
+        *resolve_run.cautions(file, accelerators),
     )
     cautions.report(told, tree, diagnostics)
     return Scenario(
@@ -207,6 +231,7 @@ def _checked(
         system=system,
         settings=settings,
         searched=searched,
+        run=resolve_run.run_values(parts, values),
     )
 
 
@@ -241,7 +266,18 @@ def with_plan(scenario: Scenario, plan: Plan, how: str) -> Scenario:
         data=int(values["plan.data"].number),
         system=environment.system(parts),
         searched=False,
+        run=resolve_run.run_values(parts, values),
     )
+
+
+def with_file(scenario: Scenario, file: ScenarioFile, diagnostics: Diagnostics) -> Scenario | None:
+    """Return a scenario with other numbers in its file, resolved again; None, and what is wrong noted, if it cannot be.
+
+    What the file names in the library or the catalog must be as it was.
+    """
+    parts, place = scenario.parts._replace(file=file), Place(scenario.source, Path(scenario.source))
+    found = _checked(parts, NOWHERE, place, diagnostics, scenario.settings, searched=False)
+    return None if found is None else found._replace(name=scenario.name)
 
 
 def stages_of(model: Model, split: tuple[int, ...]) -> dict[str, list[float]]:
@@ -260,21 +296,6 @@ def _known_scenarios(text: str) -> str | None:
 
     close = difflib.get_close_matches(text, library_ids(""), n=3)
     return f"did you mean {' or '.join(repr(name) for name in close)}?" if close else None
-
-
-def _without_unmodelled(tree: Node, diagnostics: Diagnostics) -> Node:
-    if not isinstance(tree, Mapping):
-        return tree
-    for key, _ in tree.items:
-        if key.text in NOT_MODELLED_YET:
-            diagnostics.error(
-                "AIP117",
-                f"'{key.text}' is not modelled yet",
-                key.mark,
-                expected=f"{NOT_MODELLED_YET[key.text]} have no model in this version",
-                hint="leave the key out: nothing here is ignored silently",
-            )
-    return Mapping([item for item in tree.items if item[0].text not in NOT_MODELLED_YET], tree.mark)
 
 
 def _check_names(tree: Node, place: Place, catalog: Catalog, diagnostics: Diagnostics) -> None:
@@ -311,10 +332,16 @@ def _version_known(version: int, tree: Node, diagnostics: Diagnostics) -> bool:
 
 
 def _parts(
-    file: ScenarioFile, tree: Node, origins: Origins, place: Place, catalog: Catalog, diagnostics: Diagnostics
+    file: ScenarioFile,
+    tree: Node,
+    origins: Origins,
+    place: Place,
+    catalog: Catalog,
+    diagnostics: Diagnostics,
+    read_model: ReadModel,
 ) -> Parts | None:
     """Look up what the scenario names: model, software, node, accelerator, link, network, region."""
-    model = _model(file, tree, origins, place, diagnostics)
+    model = _model(file, tree, origins, place, diagnostics, read_model)
     software = _software(file, tree, diagnostics)
     node = _node(file, tree, catalog, diagnostics)
     region_id = file.cluster.region or "world"
@@ -341,6 +368,8 @@ def _parts(
         switch=switch,
         region=region[0],
         region_origins=region[1],
+        storage=resolve_storage.find(file, tree, catalog, diagnostics),
+        host_link=_host_link(file, accelerator[0], tree, catalog, diagnostics),
     )
 
 
@@ -407,14 +436,24 @@ def _link(
     return catalog.link(use.link, diagnostics, locate(tree, "cluster.node")) if use else None
 
 
+def _host_link(
+    file: ScenarioFile, accelerator: Accelerator, tree: Node, catalog: Catalog, diagnostics: Diagnostics
+) -> tuple[Link, Origins] | None:
+    """Return the link to the host, over which checkpoints leave; looked up only where they matter."""
+    use = accelerator.host_link
+    if use is None or not resolve_run.given_blocks(file):
+        return None
+    return catalog.link(use.link, diagnostics, locate(tree, "cluster.node"))
+
+
 def _model(
-    file: ScenarioFile, tree: Node, origins: Origins, place: Place, diagnostics: Diagnostics
+    file: ScenarioFile, tree: Node, origins: Origins, place: Place, diagnostics: Diagnostics, read_model: ReadModel
 ) -> tuple[Model, Origins] | None:
     if isinstance(file.model, Model):
         legality.report(legality.check_model(file.model), tree, diagnostics, "model.")
         return file.model, {path.removeprefix("model."): origin for path, origin in origins.items()}
     found = _find_named_model(file.model, tree, place, diagnostics)
-    return None if found is None else load_model(found, diagnostics)
+    return None if found is None else load_model(found, diagnostics, read_model)
 
 
 def _find_named_model(name: str, tree: Node, place: Place, diagnostics: Diagnostics) -> Place | None:
@@ -426,15 +465,24 @@ def _find_named_model(name: str, tree: Node, place: Place, diagnostics: Diagnost
 
 def find_model(text: str, beside: Place) -> Place | None:
     """Return the file of a model: a path beside the scenario that names it, or a name of the library."""
-    if "/" in text or text.endswith((".yaml", ".yml", ".json")):
+    if "/" in text or text.endswith(MODEL_FILES):
         path = beside.path.parent / text
-        return Place(text, path) if path.is_file() else None
+        inside = path / "config.json"
+        return (
+            Place(text, path)
+            if path.is_file()
+            else Place(f"{text}/{inside.name}", inside)
+            if inside.is_file()
+            else None
+        )
     return find_in_library("models", text)
 
 
-def load_model(place: Place, diagnostics: Diagnostics) -> tuple[Model, Origins] | None:
+def load_model(
+    place: Place, diagnostics: Diagnostics, read_model: ReadModel = read_place
+) -> tuple[Model, Origins] | None:
     """Read a model file."""
-    tree = read_place(place, diagnostics)
+    tree = read_model(place, diagnostics)
     origins: Origins = {}
     model = build(Model, tree, diagnostics, "", origins)
     if model is None:

@@ -50,6 +50,8 @@ LINTS = {
     "bad-variable-value": "warning",
     "variable-against-hardware": "warning",
     "forbidden-algorithm": "warning",
+    "read-with-care": "warning",
+    "beyond-published": "warning",
 }
 """What is looked for without being asked, by the name of its code, with its usual level."""
 CODE_OF = {row.name: row.code for row in CODES.values()}

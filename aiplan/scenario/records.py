@@ -5,6 +5,7 @@ from __future__ import annotations
 from aiplan.core.choices import ALL_REDUCES, AUTO
 from aiplan.declare import Declared, choice, either, flag, integer, listing, mapping, number, quantity, record, text
 from aiplan.scenario.model import Model
+from aiplan.scenario.run_records import NONE, Checkpoint, Ownership, Reliability, StorageUse
 from aiplan.scenario.software import DISPATCHES, GRAPHS
 
 SCHEMA_VERSION = 1
@@ -77,6 +78,10 @@ class Cluster(Declared):
     network: NetworkUse = record(NetworkUse, doc="Fabric between the nodes", default="empty")
     region: str | None = text(doc="Id of a region: electricity, carbon", default=None)
     price: float | None = quantity("money rate", doc="Price per accelerator-hour", default=None, above=0)
+    discount: float = quantity(
+        "fraction", doc="Off the price: reserved or negotiated", default=0.0, default_text="0 %", minimum=0, maximum=1
+    )
+    owned: Ownership | None = record(Ownership, doc="Bought instead of rented", default=None)
     power: float | None = quantity("power", doc="All-in draw per accelerator", default=None, above=0)
     pue: float | None = number(doc="Facility power over IT power", default=None, minimum=1)
 
@@ -252,6 +257,24 @@ class ScenarioFile(Declared):
         doc="Environment variables of the job; those of NCCL are checked",
         default="empty",
     )
+    storage: str | StorageUse | None = either(
+        text(doc="Id of a storage system in the catalog, or none"),
+        record(StorageUse, doc="Where data comes from and checkpoints go"),
+        doc="Where data comes from and checkpoints go; without it reading takes no time",
+        default=None,
+    )
+    checkpoint: str | Checkpoint | None = either(
+        choice((NONE,), doc="No checkpoints"),
+        record(Checkpoint, doc="What is saved, how and when"),
+        doc="What is saved, how and when; without it saving takes no time",
+        default=None,
+    )
+    reliability: str | Reliability | None = either(
+        choice((NONE,), doc="No failures"),
+        record(Reliability, doc="What fails, and how long it takes to train again"),
+        doc="What fails, and how long it takes to train again; without it nothing fails",
+        default=None,
+    )
     software: str = text(doc="Preset of kernels, overlap and optimizer", default="megatron-core")
     expect: tuple[str, ...] = listing(
         text(doc="Condition"),
@@ -260,11 +283,3 @@ class ScenarioFile(Declared):
     )
     measured: Measured | None = record(Measured, doc="What a published run measured", default=None)
     notes: str | None = text(doc="What a reader should know", default=None)
-
-
-NOT_MODELLED_YET = {
-    "checkpoint": "checkpoint stalls and intervals",
-    "reliability": "failures and restarts",
-    "storage": "storage and data loading",
-}
-"""Keys of the format whose model comes later: refused, never ignored."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.scenario import money
 from aiplan.scenario.communication import communication_values
 from aiplan.scenario.files import locate
 from aiplan.scenario.resolve_fabric import fabric_values
 from aiplan.scenario.resolve_plan import plan_values
+from aiplan.scenario.resolve_storage import Found
 from aiplan.scenario.values import Value, assumed, default, derived, first, from_file
 
 if TYPE_CHECKING:
@@ -67,6 +69,8 @@ class Parts(NamedTuple):
     switch: tuple[Switch, Origins] | None
     region: Region
     region_origins: Origins
+    storage: Found = Found()
+    host_link: tuple[Link, Origins] | None = None
 
 
 def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Value] | None:
@@ -77,7 +81,7 @@ def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Val
     if peaks is None or fabric is None:
         return None
     groups = {
-        "model": _model(parts.model, parts.model_origins),
+        "model": model_values(parts.model, parts.model_origins),
         "cluster": peaks | _device(parts) | _links(parts) | network | fabric | _money(parts),
     }
     return _dotted(groups) | resolve_layout(parts)
@@ -94,7 +98,9 @@ def _dotted(groups: dict[str, dict[str, Value]]) -> dict[str, Value]:
     return {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
 
 
-def _model(model: Model, origins: Origins) -> dict[str, Value]:
+def model_values(model: Model, origins: Origins) -> dict[str, Value]:
+    """Return the numbers of a network's shape."""
+
     def own(number: float | None, path: str) -> Value:
         return from_file(number, origins, path)
 
@@ -394,12 +400,13 @@ def _network_latency(network: Network, origins: Origins) -> Value:
 def _money(parts: Parts) -> dict[str, Value]:
     region, origins = parts.region, parts.region_origins
     power, contains_cooling = _power(parts)
+    pue = _pue(parts, contains_cooling=contains_cooling)
     return {
         "power": power,
-        "pue": _pue(parts, contains_cooling=contains_cooling),
+        "pue": pue,
         "carbon_intensity": from_file(region.carbon, origins, "carbon"),
         "electricity_price": from_file(region.electricity, origins, "electricity"),
-        "price": _price(parts),
+        "price": money.price(parts, _price(parts), power.number, pue.number),
     }
 
 

@@ -34,6 +34,7 @@ ROWS = st.lists(
             st.sampled_from(["A100", "H100"]),
             st.sampled_from(["dense", "mixture of experts"]),
             st.sampled_from(["1 to 8", "9 to 64"]),
+            st.sampled_from(["", "megatron", "megatron", "nanotron"]),
         ),
         RATIOS,
     ),
@@ -50,15 +51,23 @@ def quantile(values, share):
     return ordered[below - 1] + (place - below) * (ordered[above - 1] - ordered[below - 1])
 
 
-def step_by_step(rows, like, stretch=1.0):
-    """Low, high and how many runs, with lists and loops."""
-    like_runs = [
-        ([row for row in rows if row[2] == like], 20),
+def pools(rows, like):
+    """Runs that are alike with how many there must be, the most alike first."""
+    same = [row for row in rows if like.software and row[2].software == like.software]
+    return [
+        ([row for row in same if row[2] == like], 20),
+        ([row for row in same if row[2][:2] == like[:2]], 20),
+        ([row for row in same if row[2].family == like.family], 20),
+        ([row for row in rows if row[2][:3] == like[:3]], 20),
         ([row for row in rows if row[2][:2] == like[:2]], 20),
         ([row for row in rows if row[2].accelerator == like.accelerator], 8),
         (rows, 8),
     ]
-    for chosen, least in like_runs:
+
+
+def step_by_step(rows, like, stretch=1.0):
+    """Low, high and how many runs, with lists and loops."""
+    for chosen, least in pools(rows, like):
         if len(chosen) >= least:
             logs = [-math.log(row[3]) for row in chosen]
             low, middle, high = (quantile(logs, share) for share in (0.05, 0.5, 0.95))
@@ -76,13 +85,7 @@ def stretch_step_by_step(rows):
             continue
         low, high, count = found
         log = -math.log(ratio)
-        pools = (
-            [row for row in rest if row[2] == like],
-            [row for row in rest if row[2][:2] == like[:2]],
-            [row for row in rest if row[2].accelerator == like.accelerator],
-            rest,
-        )
-        pool = next(p for p, least in zip(pools, (20, 20, 8, 8), strict=True) if len(p) >= least)
+        pool = next(chosen for chosen, least in pools(rest, like) if len(chosen) >= least)
         assert (len(pool), ident) == (count, "x")
         middle = quantile([-math.log(row[3]) for row in pool], 0.5)
         end = middle - math.log(low) if log < middle else math.log(high) - middle
@@ -96,9 +99,10 @@ def stretch_step_by_step(rows):
 
 
 @settings(max_examples=150, deadline=None)
-@given(rows=ROWS, stretch=st.floats(1.0, 3.0))
-def test_against_a_second_implementation(rows, stretch):
-    found, expected = interval(residuals(rows, stretch), LIKE), step_by_step(rows, LIKE, stretch)
+@given(rows=ROWS, stretch=st.floats(1.0, 3.0), software=st.sampled_from(["", "megatron"]))
+def test_against_a_second_implementation(rows, stretch, software):
+    like = LIKE._replace(software=software)
+    found, expected = interval(residuals(rows, stretch), like), step_by_step(rows, like, stretch)
     if expected is None:
         assert found is None
     else:

@@ -40,7 +40,7 @@ INPUTS = {
     "empty": "",
     "list": "- schema_version: 1\n",
     "future-version": GOOD.replace("schema_version: 1", "schema_version: 2"),
-    "not-modelled": GOOD + "checkpoint: {interval: auto}\nreliability: {}\n",
+    "expectations": GOOD + 'expect: [fitz, "mfu >= 3 days", 3]\n',
     "world-size": GOOD.replace("tensor: 2", "tensor: 2, pipeline: 3"),
     "heads": GOOD.replace("tensor: 2", "tensor: 16"),
     "layers": GOOD.replace("tensor: 2", "pipeline: 8"),

@@ -32,6 +32,10 @@ DOCUMENTS = {
     "explain": ["explain", "small.yaml", "step", "--depth", "6"],
     "explain input": ["explain", "unknowns.yaml", "workload.tokens"],
     "terms": ["explain", "unknowns.yaml"],
+    "sensitivity": ["explain", "small.yaml", "--sensitivity"],
+    "sensitivity unknown": ["explain", "unknowns.yaml", "--sensitivity"],
+    "roofline": ["explain", "small.yaml", "--roofline"],
+    "roofline of a part": ["explain", "unknowns.yaml", "--roofline"],
 }
 
 

@@ -14,7 +14,7 @@ from aiplan.core import formula
 from aiplan.core.net import Net
 
 PLUMBING = {"algorithms", "arrays", "busbw", "choices", "formula", "nccl_tables", "net", "topologies"}
-UNITS = {"-", "B", "s", "B/s", "FLOP", "FLOP/s", "1/s", "W", "J", "kg", "kg/J", "USD", "USD/s", "USD/J"}
+UNITS = {"-", "B", "s", "B/s", "FLOP", "FLOP/s", "1/s", "W", "J", "kg", "kg/J", "USD", "USD/s", "USD/J", "USD/B/s"}
 MODULES = [
     importlib.import_module(f"aiplan.core.{found.name}")
     for found in pkgutil.iter_modules(aiplan.core.__path__)

@@ -34,7 +34,7 @@ def test_layout_of_one_error():
 
 def test_findings_are_sorted_by_position_and_counted():
     diagnostics = Diagnostics(sources={"s.yaml": SOURCE, "t.yaml": SOURCE})
-    diagnostics.warning("AIP117", "third", Mark("t.yaml", 1, 1, 2))
+    diagnostics.warning("AIP116", "third", Mark("t.yaml", 1, 1, 2))
     diagnostics.error("AIP104", "second", Mark("s.yaml", 3, 3, 4))
     diagnostics.error("AIP104", "first", Mark("s.yaml", 1, 1, 2))
     shown = render(diagnostics.items, diagnostics.sources)
@@ -96,7 +96,7 @@ def test_exception_shows_itself_and_can_be_sent_between_processes():
 
 def test_warnings_alone_do_not_raise():
     diagnostics = Diagnostics()
-    diagnostics.warning("AIP117", "p")
+    diagnostics.warning("AIP116", "p")
     diagnostics.raise_if_errors()
     diagnostics.error("AIP104", "q")
     with pytest.raises(InputError):

@@ -228,7 +228,7 @@ BROKEN = (
     ("model:", "\tmodel:"),
     ("fits,", "fitz,"),
     ("mfu >= 40 %", "mfu >= 40 days"),
-    ("expect:", "reliability: {}\nexpect:"),
+    ("expect:", "notes: [3]\nexpect:"),
 )
 
 

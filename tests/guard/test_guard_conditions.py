@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aiplan.declare import Diagnostics, read
 from aiplan.planning.check import judge, margin
-from aiplan.scenario.conditions import CHOICES, FIELDS, WORDS, Condition, expectations, read_condition
+from aiplan.scenario.conditions import CHOICES, FIELDS, OF_THE_RUN, WORDS, Condition, expectations, read_condition
 
 TREE = {
     "model": "llama-3-8b",
@@ -134,3 +134,14 @@ def test_a_condition_can_be_searched_for(run, folder):
     done = run("search", "a.yaml", "--where", "fits", "--top", "1", "--where", "tensor = 2", "--format", "json")
     assert done.code == 0
     assert json.loads(done.out)["inputs"]["conditions"] == ["fits", "tensor = 2"]
+
+
+def test_the_wall_clock_can_be_expected_and_not_searched_for(run, folder, ask):
+    done = run("check", "whole.yaml", "--format", "json")
+    assert done.code == 0
+    [first, *_] = json.loads(done.out)["result"]["files"][0]["verdicts"]
+    whole = json.loads(run("estimate", "whole.yaml", "--format", "json").out)["result"]
+    assert first["found"] == whole["run"]["wallclock_s"] > whole["time_to_train_s"]
+    assert "AIP210" in run("search", "whole.yaml", "--where", "wallclock <= 5 days").err
+    one = ask.planned(TREE)
+    assert judge(read_condition("wallclock >= 1 s", FIELDS | OF_THE_RUN), one)[0] == one["run.time_to_train"]

@@ -10,6 +10,7 @@ import pytest
 from jsonschema import Draft7Validator
 
 from aiplan.planning.diff import diff
+from aiplan.planning.saved import results
 from aiplan.report.schemas import schema_of
 
 SAVED = Path(__file__).parent / "saved"
@@ -26,6 +27,7 @@ GOLDENS = {
     "json": [*TWO, "--format", "json", "--threshold", "20 %"],
     "another machine": ["diff", "clusters/good.yaml", "saved/odd.json"],
     "saved without fields": ["diff", "saved/before-fields.json", "grown.yaml"],
+    "the run as a whole": ["diff", "saved/whole.json", "whole.yaml", "--set", "checkpoint.interval=10 min"],
     "unknown results": ["diff", "clusters/late.yaml", "saved/unknown.json"],
     "names with markup": ["diff", "clusters/good.yaml", "clusters/late.yaml", "--format", "markdown"],
     "the same": ["diff", "clusters/good.yaml", "clusters/good.yaml", "--exit-code"],
@@ -171,7 +173,7 @@ def test_saved_results_still_load(path, run, folder):
     done = run("diff", f"saved/{path.name}", "clusters/good.yaml", "--format", "json")
     assert done.code == 0, done.err
     found = json.loads(done.out)["result"]
-    assert {one["name"] for one in found["results"]} <= content["result"].keys()
+    assert {one["name"] for one in found["results"]} <= results(content).keys()
 
 
 def mangled():
@@ -191,6 +193,8 @@ def mangled():
         "children a number": lambda d: d["result"]["step"].update(children=3),
         "a child null": lambda d: d["result"]["step"]["children"].append(None),
         "a name a number": lambda d: d["result"]["step"].update(name=3),
+        "run a list": lambda d: d["result"].update(run=[]),
+        "wall clock a number": lambda d: d["result"].update(run={"wallclock": 3}),
         "result null": lambda d: d.update(result=None),
         "another kind": lambda d: d.update(schema="aiplan.search/1"),
         "a later version": lambda d: d.update(schema="aiplan.estimate/2"),

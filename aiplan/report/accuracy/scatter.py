@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.planning import evidence
 from aiplan.report.accuracy import wording
 from aiplan.report.accuracy.blocks import blocks
+from aiplan.report.graph import COLOURS, Axis
 from aiplan.report.text import change, clean
 from aiplan.units import quantity
 
@@ -19,21 +20,6 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 960, 560
 LEFT, RIGHT, TOP, BOTTOM = 76, 760, 64, 496
-COLOURS = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#6b4c9a",
-    "#8c510a",
-    "#b2182b",
-    "#4d4d4d",
-    "#5ab4ac",
-    "#a6761d",
-)
-"""Of the first accelerators, the most runs first; further ones share the last."""
 RATIOS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
 LEAST_SPAN = 2.0
 STYLE = """
@@ -61,20 +47,6 @@ class Point(NamedTuple):
     measured: float
     ratio: float
     text: str
-
-
-class Axis(NamedTuple):
-    """A logarithmic axis: the values at its ends, and where those lie."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def at(self, value: float) -> float:
-        """Return where a value lies."""
-        share = math.log(value / self.low) / math.log(self.high / self.low)
-        return self.start + share * (self.end - self.start)
 
 
 def plot(answer: Accuracy) -> str:

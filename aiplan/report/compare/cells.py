@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.planning.compare import result
+from aiplan.planning.compare import compared, result
 from aiplan.report.text import change, percent
 from aiplan.units import duration, quantity, scale
 
@@ -22,7 +22,7 @@ class Line(NamedTuple):
 
 def results(answer: Comparison) -> list[Line]:
     """Return the results of the variants that could be estimated."""
-    return [
+    ideal = [
         _line(answer, "run.time_to_train", "time to train"),
         _line(answer, "step", "step time", "s"),
         _line(answer, "run.tokens_per_s_per_gpu", "tokens/s per GPU", "1"),
@@ -30,6 +30,14 @@ def results(answer: Comparison) -> list[Line]:
         _memory(answer),
         _line(answer, "run.cost", "cost", "USD"),
     ]
+    if "wallclock" not in compared(answer):
+        return ideal
+    whole = [
+        _line(answer, "wallclock", "wall clock"),
+        _line(answer, "run.goodput", "goodput", "%"),
+        _line(answer, "total.cost", "cost of the run", "USD"),
+    ]
+    return [*ideal, *whole]
 
 
 def failures(answer: Comparison) -> list[tuple[str, str]]:

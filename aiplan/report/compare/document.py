@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aiplan.planning.compare import COMPARED
+from aiplan.planning.compare import compared
 from aiplan.report import documents
+from aiplan.report.estimate import run
 from aiplan.report.estimate.document import assumptions, scalars, warnings
 
 if TYPE_CHECKING:
@@ -18,12 +19,15 @@ KEYS = {
     "utilisation": "mfu",
     "memory": "memory_bytes_per_gpu",
     "run.cost": "cost_usd",
+    "wallclock": "wallclock_s",
+    "run.goodput": "goodput",
+    "total.cost": "whole_run_cost_usd",
 }
 
 
 def document(answer: Comparison) -> str:
     """Return a JSON document `aiplan.compare/1`."""
-    changes = {KEYS[name]: answer.changes(name) for name in COMPARED}
+    changes = {KEYS[name]: answer.changes(name) for name in compared(answer)}
     result = {
         "differences": {row.name: list(row.texts) for row in answer.differences()},
         "variants": [
@@ -49,6 +53,10 @@ def document(answer: Comparison) -> str:
 
 def _variant(item: Compared, changes: dict[str, float | None]) -> dict[str, Any]:
     if item.estimate is not None:
-        return {"label": item.label, "error": None, "change": changes} | scalars(item.estimate)
+        return (
+            {"label": item.label, "error": None, "change": changes}
+            | scalars(item.estimate)
+            | run.scalars(item.estimate)
+        )
     fault = item.fault
     return {"label": item.label, "error": {"code": fault.code, "message": fault.problem, "hint": fault.hint}}

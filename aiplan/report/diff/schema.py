@@ -18,7 +18,7 @@ def result() -> dict[str, Any]:
     scalar = {"type": ["string", "number", "boolean", "null"]}
     field = dict.fromkeys(("old", "new"), or_none(TEXT)) | dict.fromkeys(("name", "old_where", "new_where"), TEXT)
     number = {"name": TEXT, "old": scalar, "new": scalar, "change": UNKNOWN}
-    term = {"tree": {"enum": ["step", "memory"]}, "name": TEXT, "label": TEXT}
+    term = {"tree": {"enum": ["step", "memory", "wallclock"]}, "name": TEXT, "label": TEXT}
     return closed(
         {
             "changed": {"type": "boolean"},

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 KEY = "+ added, - removed, ~ changed"
 LABELS = {
     "fits": "fits into memory",
+    "wallclock_s": "wall clock",
+    "goodput": "goodput",
+    "ettr": "ETTR",
     "time_to_train_s": "time to train",
     "step_time_s": "step",
     "tokens_per_s": "tokens per second",
@@ -38,7 +41,8 @@ UNITS = {
     "mfu": "%",
     "hfu": "%",
     "step_time_s": "s",
-    "time_to_train_s": "s",
+    "goodput": "%",
+    "ettr": "%",
     "memory_bytes_per_gpu": "B",
     "memory_capacity_bytes": "B",
     "cost_usd": "USD",
@@ -49,9 +53,24 @@ UNITS = {
     "peak_flops_per_s": "FLOP/s",
     "flops_per_token": "FLOP",
 }
+ENDS = {
+    "_bytes_per_s": "B/s",
+    "_flops_per_s": "FLOP/s",
+    "_bytes": "B",
+    "_usd": "USD",
+    "_kg": "kg",
+    "_j": "J",
+    "_w": "W",
+}
+ENDS |= {"tokens_per_s": "1", "_s": "s"}
+"""Units by the ends of names, where a name has none of its own."""
 SMALLEST = 0.0005
-TREES = {"step": ("What changed the step", "s"), "memory": ("What changed the memory", "B")}
-HEADLINES = (("step_time_s", "time_to_train_s"), ("memory_bytes_per_gpu",), ("cost_usd",))
+TREES = {
+    "step": ("What changed the step", "s"),
+    "memory": ("What changed the memory", "B"),
+    "wallclock": ("What changed the wall clock", "s"),
+}
+HEADLINES = (("step_time_s", "wallclock_s", "time_to_train_s"), ("memory_bytes_per_gpu",), ("cost_usd",))
 """The numbers of the headline; of alternatives the first that changed."""
 
 
@@ -64,7 +83,8 @@ def headline(answer: Difference) -> str:
     numbers = [one for few in found for one in few]
     told = [f"{LABELS[one.name]} {change(one.relative) or 'changed'}" for one in numbers]
     first = "" if fits is None else "fits now" if fits.new else "does not fit any more"
-    return joined([first, *told]) or f"{len(answer.results):,} results changed"
+    count = len(answer.results)
+    return joined([first, *told]) or f"{count:,} {'result' if count == 1 else 'results'} changed"
 
 
 def _beyond(answer: Difference) -> str:
@@ -96,11 +116,17 @@ def follows(one: Number) -> tuple[str, str, str, str, str]:
 
 def result(one: Number) -> tuple[str, str, str, str, str]:
     """Return a result that changed."""
-    kind = UNITS.get(one.name, "1")
-    label = LABELS.get(one.name, one.name)
-    if one.name == "time_to_train_s":
+    kind = UNITS.get(one.name) or next((unit for end, unit in ENDS.items() if one.name.endswith(end)), "1")
+    label = LABELS.get(one.name) or _words(one.name)
+    if one.name in {"time_to_train_s", "wallclock_s"}:
         return "~", label, _time(one.old), _time(one.new), change(one.relative)
     return "~", label, number(one.old, kind), number(one.new, kind), change(one.relative)
+
+
+def _words(name: str) -> str:
+    """Return a key of a document without its unit, in words."""
+    end = next((end for end in ENDS if name.endswith(end) and end.startswith("_")), "")
+    return name.removesuffix(end).replace("_", " ")
 
 
 def term(one: Term) -> tuple[str, str, str, str, str]:

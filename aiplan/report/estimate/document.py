@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from aiplan.engine.tree import TREE
 from aiplan.planning.compression import break_even
 from aiplan.report import documents
+from aiplan.report.estimate import run
 from aiplan.report.explain.document import explained
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def document(answer: Answer) -> str:
             "measured": _measured(estimate),
             "error_vs_measured": {row.name: row.error for row in estimate.against()},
         }
+    if estimate.scenario.run:
+        result["run"] = run.document(estimate)
     edge = compression(estimate)
     if edge:
         result["compression"] = edge
@@ -128,7 +131,7 @@ def inputs(estimate: Estimate) -> dict[str, Any]:
             "where": value.origin.where,
             "detail": value.origin.detail,
         }
-        for name, value in scenario.values.items()
+        for name, value in (scenario.values | scenario.run).items()
     }
     fields = {
         name: {"text": origin.detail, "where": origin.where}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aiplan.engine.tree import RUN_ROOTS
+from aiplan.report.estimate import run
 from aiplan.report.estimate.document import INTERVALS, MEMORY_INTERVAL, compression, scalars
 
 if TYPE_CHECKING:
@@ -51,7 +53,9 @@ def rows(answer: Answer) -> Iterator[tuple[Cell, ...]]:
             yield f"{key}.high", found.high, unit
             yield f"{key}.evidence", found.evidence, ""
     yield from _compression(estimate)
-    for root in ("step", "memory"):
+    if estimate.scenario.run:
+        yield from run.records(estimate)
+    for root in ("step", "memory", *(RUN_ROOTS if estimate.scenario.run else ())):
         for row in estimate.rows(root):
             yield row.name, row.value, row.unit
     for item in estimate.assumptions():

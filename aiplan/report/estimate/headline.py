@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from aiplan.planning.compression import break_even
+from aiplan.report.estimate import run
 from aiplan.report.facts import BAD, GOOD, Fact
 from aiplan.report.text import change, joined, number, percent, span
 from aiplan.units import duration, quantity, scale
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from aiplan.scenario.records import Plan
 
 GOODPUT = "goodput: failures, checkpoints and stalls are not counted yet"
+STEPS_ALONE = "steps alone"
 CONVENTIONS = {
     "megatron": "causal attention counted half",
     "full": "full attention square",
@@ -54,9 +56,6 @@ def answer(estimate: Estimate) -> list[Fact]:
     dtype = estimate.scenario.file.workload.precision
     per_gpu = number(terms["run.tokens_per_s_per_gpu"], "tokens/s")
     counted = f"{estimate.convention} convention: {CONVENTIONS[estimate.convention]}"
-    rent = estimate.given("cluster.price")
-    price = "" if math.isnan(rent) else f"at {quantity(rent, 'USD/s')} per GPU"
-    cost = "; ".join(filter(None, (_likely(estimate, "run.cost", "USD"), price)))
     return [
         Fact("time to train", duration(terms["run.time_to_train"]), _remark(estimate)),
         Fact("step time", _starred(estimate, "step", quantity(terms["step"], "s")), _evidence(estimate)),
@@ -66,6 +65,16 @@ def answer(estimate: Estimate) -> list[Fact]:
         Fact("HFU", percent(estimate.hfu), "with the full attention square and recomputation"),
         _memory(estimate),
         *_compression(estimate),
+        *(run.facts(estimate) if estimate.scenario.run else _ideal(estimate)),
+    ]
+
+
+def _ideal(estimate: Estimate) -> list[Fact]:
+    """Return cost, energy and carbon of steps alone."""
+    terms, rent = estimate.terms, estimate.given("cluster.price")
+    price = "" if math.isnan(rent) else f"at {quantity(rent, 'USD/s')} per GPU"
+    cost = "; ".join(filter(None, (_likely(estimate, "run.cost", "USD"), price)))
+    return [
         Fact("cost", _starred(estimate, "run.cost", quantity(terms["run.cost"], "USD")), cost),
         Fact("energy", _starred(estimate, "run.energy", quantity(terms["run.energy"], "J"))),
         Fact("carbon", _starred(estimate, "run.carbon", quantity(terms["run.carbon"], "kg"))),
@@ -171,7 +180,8 @@ def _recomputation(plan: Plan) -> str:
 def _remark(estimate: Estimate) -> str:
     steps = estimate["run.steps"]
     known = "" if math.isnan(steps) else f"{steps:,.0f} steps"
-    return "; ".join(filter(None, (_likely(estimate, "run.time_to_train", "s"), known, GOODPUT)))
+    counted = STEPS_ALONE if estimate.scenario.run else GOODPUT
+    return "; ".join(filter(None, (_likely(estimate, "run.time_to_train", "s"), known, counted)))
 
 
 def _likely(estimate: Estimate, name: str, unit: str) -> str:

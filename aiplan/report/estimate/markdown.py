@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from aiplan.planning.names import unit
@@ -51,6 +52,8 @@ def _parts(answer: Answer) -> Iterator[str]:
     yield f"Bottleneck: {limit}. What helps: {remedy}.\n"
     yield _folded("Where a step goes", _tree(estimate, "step"))
     yield _folded(f"Memory per GPU, stage {estimate.fullest_stage}", _tree(estimate, "memory"))
+    if estimate.scenario.run and math.isfinite(estimate["wallclock"]):
+        yield _folded("Where the wall clock goes", _tree(estimate, "wallclock"))
     found = [item for item in estimate.assumptions() if item.matters]
     if found:
         rows = [(f"`{item.name}`", number(item.value, unit(item.name)), markdown(item.why)) for item in found]
@@ -62,6 +65,9 @@ def _parts(answer: Answer) -> Iterator[str]:
 def _verdict(estimate: Estimate) -> str:
     fits = "fits" if estimate.fits else "**does not fit**"
     length = duration(estimate["run.time_to_train"])
+    if estimate.scenario.run:
+        whole = f"wall clock {duration(estimate['wallclock'])}, goodput {percent(estimate['run.goodput'])}"
+        return f"{fits}, {whole}, MFU {percent(estimate.mfu)}, cost {quantity(estimate['total.cost'], 'USD')}"
     return f"{fits}, time to train {length}, MFU {percent(estimate.mfu)}, cost {quantity(estimate['run.cost'], 'USD')}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -49,6 +50,9 @@ def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
     yield share_tree(look, "Where a step goes", list(estimate.rows("step")))
     yield BLANK
     yield share_tree(look, f"Memory per GPU, stage {estimate.fullest_stage}", list(estimate.rows("memory")))
+    if estimate.scenario.run and math.isfinite(estimate["wallclock"]):
+        yield BLANK
+        yield share_tree(look, "Where the wall clock goes", list(estimate.rows("wallclock")))
     yield BLANK
     limit, remedy = headline.bottleneck(estimate)
     yield lines([("Bottleneck", limit), ("What helps", remedy)], BOLD)

@@ -57,7 +57,7 @@ def document(answer: Answer) -> str:
         "layouts_near": answer.near,
         "near_factor": question.near,
         "layouts_ahead_of_own": answer.ahead,
-        "own": None if answer.own is None else _plan("", None, answer.own, answer.own.scenario.file.plan),
+        "own": None if answer.own is None else plan_of(answer.own),
         "best": [_choice(answer, number, item) for number, item in enumerate(answer.best, start=1)],
         "front": [_choice(answer, number, item) for number, item in enumerate(answer.front, start=1)],
         "left_out": {
@@ -74,6 +74,11 @@ def rows(answer: Answer) -> Iterator[tuple[Cell, ...]]:
     """Yield a record for every one of the best plans."""
     for number, item in enumerate(answer.best, start=1):
         yield tuple(_choice(answer, number, item)[name] for name in HEADER)
+
+
+def plan_of(one: Estimate) -> dict[str, Any]:
+    """Return an estimate and its plan as a record."""
+    return _plan("", None, one, one.scenario.file.plan)
 
 
 def _choice(answer: Answer, rank: int, item: Choice) -> dict[str, Any]:

@@ -28,15 +28,16 @@ def result() -> dict[str, Any]:
         | {
             "finished": {"type": "boolean"},
             "near_factor": NUMBER,
-            "own": or_none(_plan()),
-            "best": items(_plan()),
-            "front": items(_plan()),
+            "own": or_none(plan_schema()),
+            "best": items(plan_schema()),
+            "front": items(plan_schema()),
             "left_out": closed(fallen),
         }
     )
 
 
-def _plan() -> dict[str, Any]:
+def plan_schema() -> dict[str, Any]:
+    """Return the schema of a plan and its estimate."""
     numbers = (
         "step_time_s",
         "time_to_train_s",

@@ -1,0 +1,1 @@
+"""Ours to other people's files: one module per kind of file, all of them listed in `registry`."""

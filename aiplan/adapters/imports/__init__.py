@@ -1,0 +1,1 @@
+"""Other people's files to ours: one module per kind of file, all of them listed in `registry`."""

@@ -1,0 +1,245 @@
+"""Configs of the hub: counts to the last digit, the traps in them, and networks that are refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aiplan.adapters.imports import hf_families
+
+CONFIGS = json.loads((Path(__file__).parents[1] / "data" / "hub_configs.json").read_text(encoding="utf-8"))
+"""Fields that shape published networks, keyed as their configs are, with published or independently counted parameters."""
+
+
+def llama(layers, hidden, heads, kv_heads, ffn, vocab, **more):
+    return {
+        "model_type": "llama",
+        "num_hidden_layers": layers,
+        "hidden_size": hidden,
+        "num_attention_heads": heads,
+        "num_key_value_heads": kv_heads,
+        "intermediate_size": ffn,
+        "vocab_size": vocab,
+        "hidden_act": "silu",
+    } | more
+
+
+def gpt2(layers, hidden, heads, vocab, positions, **more):
+    sizes = {"n_layer": layers, "n_embd": hidden, "n_head": heads, "vocab_size": vocab, "n_positions": positions}
+    return {"model_type": "gpt2"} | sizes | more
+
+
+REFUSED = {
+    "bert": ({"model_type": "bert", "hidden_size": 768, "num_hidden_layers": 12}, "an encoder without a decoder"),
+    "albert": ({"architectures": ["AlbertForMaskedLM"], "hidden_size": 768}, "an encoder without a decoder"),
+    "t5": (
+        {"model_type": "t5", "d_model": 1280, "num_layers": 36, "is_encoder_decoder": True},
+        "an encoder with a decoder",
+    ),
+    "whisper": ({"model_type": "whisper", "d_model": 1280, "encoder_layers": 32}, "an audio model"),
+    "vit": ({"model_type": "vit", "hidden_size": 768, "num_hidden_layers": 12}, "a vision encoder"),
+    "unet": ({"_class_name": "UNet2DConditionModel", "block_out_channels": [320, 640]}, "a diffusion model"),
+    "mamba": (
+        {"model_type": "mamba2", "hidden_size": 2560, "num_hidden_layers": 64},
+        "a state-space or recurrent network",
+    ),
+    "jamba": ({"model_type": "jamba", "hidden_size": 4096, "attn_layer_period": 8}, "a hybrid of attention"),
+    "nemotron-h": (
+        {"model_type": "nemotron_h", "hybrid_override_pattern": "M-M*", "num_hidden_layers": 4},
+        "a hybrid of attention",
+    ),
+    "mllama": (
+        {"model_type": "mllama", "text_config": {"model_type": "mllama_text_model", "cross_attention_layers": [3]}},
+        "cross-attention",
+    ),
+    "linear": (
+        llama(4, 64, 4, 4, 128, 100, layer_types=["linear_attention", "full_attention"] * 2) | {"model_type": "qwen3"},
+        "no attention",
+    ),
+    "cross": (gpt2(12, 768, 12, 50257, 1024, add_cross_attention=True), "attends to another network"),
+    "per-layer": (
+        llama(4, 64, 4, 4, 128, 100, hidden_size_per_layer_input=8) | {"model_type": "gemma4"},
+        "embeddings per layer",
+    ),
+    "projected": (
+        {
+            "model_type": "opt",
+            "num_hidden_layers": 24,
+            "hidden_size": 1024,
+            "num_attention_heads": 16,
+            "ffn_dim": 4096,
+            "vocab_size": 50272,
+            "max_position_embeddings": 2048,
+            "word_embed_proj_dim": 512,
+        },
+        "projected from another width",
+    ),
+    "unknown": (llama(4, 64, 4, 4, 128, 100) | {"model_type": "lamma"}, "is not known"),
+}
+"""Networks that have no model here, with what the refusal says."""
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_parameters_are_exact(name, read):
+    config, total, active = (CONFIGS[name][key] for key in ("config", "parameters", "active"))
+    found = read(("config.json", config)).imported
+    assert found.total == total
+    if active is not None:
+        assert found.active == active
+    elif "experts" not in str(config):
+        assert found.active == total
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_no_key_of_a_known_network_is_left_over(name, read):
+    assert not [
+        one.key
+        for ledger in read(("config.json", CONFIGS[name]["config"])).imported.ledgers
+        for one in ledger.skipped
+        if one.matters
+    ]
+
+
+def test_every_family_that_is_refused_is_not_read_as_well():
+    refused = {name for _, names in hf_families.REFUSED.values() for name in names}
+    assert not refused & (hf_families.FAMILIES.keys() | hf_families.NAMES.keys())
+    assert set(hf_families.NAMES.values()) <= hf_families.FAMILIES.keys()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_other_networks_are_refused_with_the_reason(name, read):
+    config, reason = REFUSED[name]
+    found = read(("config.json", config))
+    assert found.imported is None
+    assert found.codes == ["AIP340"]
+    assert reason in found.problems[0]
+
+
+def test_head_dim_is_a_key_of_its_own(hub):
+    found = hub(**llama(64, 5120, 64, 8, 25600, 151936, head_dim=128) | {"model_type": "qwen3"})
+    assert found.imported.model.head_dim == 128
+    assert found.imported.total != 30497192960, "the count with head_dim 80 = 5120 / 64"
+
+
+def test_a_width_that_is_that_of_the_experts_is_no_dense_width(hub):
+    found = hub(**CONFIGS["minimax-m2"]["config"]).imported.model
+    assert (found.ffn, found.experts.ffn) == (None, 1536)
+    dense = hub(**CONFIGS["deepseek-v3"]["config"]).imported.model
+    assert (dense.ffn, dense.experts.ffn, dense.experts.layers, dense.experts.shared_ffn) == (18432, 2048, 58, 2048)
+    scout, maverick = (hub(**CONFIGS[f"llama-4-{name}"]["config"]).imported.model for name in ("scout", "maverick"))
+    assert (scout.ffn, scout.experts.layers) == (None, None)
+    assert (maverick.ffn, maverick.experts.layers, maverick.experts.interleaved) == (16384, 24, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "tied"),
+    [("gemma-2-9b", True), ("llama-7b", False), ("gpt2-large", True), ("falcon-40b", True), ("opt-6.7b", True)],
+)
+def test_without_a_key_the_family_says_what_is_tied(name, tied, hub):
+    found = hub(**CONFIGS[name]["config"]).imported
+    assert found.model.tied is tied
+    assert not found.facts["model.tied"].taken
+
+
+@pytest.mark.parametrize(
+    ("name", "kv_heads"), [("starcoder", 1), ("falcon-7b", 1), ("falcon-40b", 8), ("glm-4-9b", 2), ("llama-7b", 32)]
+)
+def test_key_value_heads_by_every_name(name, kv_heads, hub):
+    found = hub(**CONFIGS[name]["config"])
+    assert found.shape[3] == kv_heads
+
+
+@pytest.mark.parametrize(
+    ("name", "window"),
+    [
+        ("mistral-7b", (4096, 32)),
+        ("gemma-2-9b", (4096, 21)),
+        ("gemma-3-27b", (1024, 52)),
+        ("olmo-3-32b", (4096, 48)),
+        ("gpt-oss-120b", (128, 18)),
+        ("gpt-neo-1.3b", (256, 12)),
+        ("qwen2.5-7b", None),
+        ("mixtral-8x7b", None),
+    ],
+)
+def test_windows(name, window, hub):
+    found = hub(**CONFIGS[name]["config"]).imported.model.window
+    assert (None if found is None else (found.size, found.layers)) == window
+
+
+def test_a_window_that_says_null_is_none(hub):
+    assert hub(**CONFIGS["mistral-7b"]["config"] | {"sliding_window": None}).imported.model.window is None
+
+
+def test_modules_for_further_tokens_are_left_out_and_said(hub):
+    found = hub(**CONFIGS["deepseek-v3"]["config"])
+    assert found.imported.model.mtp_layers == 0
+    assert any("MTP" in caution.problem for caution in found.imported.cautions)
+
+
+def test_the_vision_tower_is_left_out_and_said(hub):
+    found = hub(**CONFIGS["gemma-3-27b"]["config"])
+    assert any("vision_config" in caution.problem for caution in found.imported.cautions)
+
+
+def test_layers_that_are_not_alike_are_warned_of(hub):
+    config = llama(
+        30,
+        2816,
+        16,
+        8,
+        2112,
+        262144,
+        head_dim=256,
+        num_experts=128,
+        top_k_experts=8,
+        moe_intermediate_size=704,
+        enable_moe_block=True,
+        global_head_dim=512,
+        num_global_key_value_heads=2,
+        tie_word_embeddings=True,
+    )
+    found = hub(model_type="gemma4", text_config=config | {"model_type": "gemma4_text"})
+    assert found.imported.total == pytest.approx(26e9, rel=0.05)
+    assert any("other heads" in caution.problem for caution in found.imported.cautions)
+
+
+def test_two_names_for_one_thing_must_agree(hub):
+    found = hub(**CONFIGS["falcon-40b"]["config"] | {"num_hidden_layers": 61})
+    assert found.codes == ["AIP342"]
+    assert "n_layer" in found.problems[0]
+    assert hub(**CONFIGS["falcon-40b"]["config"] | {"num_hidden_layers": 60}).imported.total == 41303293952
+
+
+def test_layer_types_must_be_as_many_as_the_layers(hub):
+    assert hub(**CONFIGS["olmo-3-32b"]["config"] | {"num_hidden_layers": 63}).codes == ["AIP310"]
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "32", True, [], {}, 10**40, 1e300])
+def test_no_number_of_layers_is_taken_that_is_none(wrong, hub):
+    found = hub(**CONFIGS["llama-7b"]["config"] | {"num_hidden_layers": wrong})
+    assert found.imported is None
+    assert found.codes == ["AIP103"]
+    assert found.items[0].mark.line == 3
+
+
+def test_a_missing_size_is_named(hub):
+    found = hub(model_type="llama", hidden_size=4096, num_attention_heads=32, vocab_size=100)
+    assert found.codes == ["AIP106"]
+    assert "num_hidden_layers" in found.problems[0]
+
+
+def test_a_size_in_the_name_that_is_not_that_of_the_shape(read):
+    config = CONFIGS["llama-7b"]["config"]
+    assert not read(("llama-7b.json", config)).imported.cautions
+    wrong = read(("llama-39b.json", config)).imported.cautions
+    assert "39B" in wrong[0].problem
+    assert not read(("Qwen3-30B-A3B.json", CONFIGS["qwen3-30b-a3b"]["config"])).imported.cautions
+
+
+def test_strict_refuses_a_key_that_may_matter(hub, read):
+    config = CONFIGS["llama-7b"]["config"] | {"bos_token_id": 1, "weird_blocks": 3}
+    assert [one.key for one in hub(**config).imported.ledgers[0].skipped if one.matters] == ["weird_blocks"]
+    strict = read(("config.json", config), strict=True)
+    assert strict.codes == ["AIP343"]
+    assert strict.items[0].mark.column == 2
