@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ NOT_ALWAYS = ("wallclock",)
 def results(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the results of an estimate by name, those of the run as a whole among them."""
     found: dict[str, Any] = document["result"]
-    return found | found.get("run", {})
+    run: dict[str, Any] = found.get("run", {})
+    return found | run
 
 
 def is_saved(content: bytes) -> bool:
@@ -62,11 +64,11 @@ def _wrong(document: dict[str, Any]) -> str | None:
         return "inputs or result is missing"
     if not all(isinstance(inputs.get(key), str) for key in ("scenario", "source")):
         return "inputs.scenario or inputs.source is missing"
-    for key, inside in (("values", ("value", "where", "detail")), ("fields", ("text", "where"))):
+    for key, inside in (("values", ("where", "detail")), ("fields", ("text", "where"))):
         table = inputs.get(key, {})
-        if not isinstance(table, dict) or not all(_has(one, inside) for one in table.values()):
+        if not isinstance(table, dict) or not all(_says(one, inside) for one in table.values()):
             return f"inputs.{key} has another form"
-    if not all(_is_number(one["value"]) for one in inputs.get("values", {}).values()):
+    if not all(_is_number(one.get("value", "")) for one in inputs.get("values", {}).values()):
         return "a value of inputs.values is no number"
     return _wrong_trees(document)
 
@@ -75,6 +77,9 @@ def _wrong_trees(document: dict[str, Any]) -> str | None:
     if not isinstance(document["result"].get("run", {}), dict):
         return "result.run has another form"
     found = results(document)
+    for name, value in found.items():
+        if isinstance(value, int | float) and not isinstance(value, bool) and not _is_number(value):
+            return f"result.{name} is no number"
     due = {name: key for name, key in VALUE_KEYS.items() if name in found or name not in NOT_ALWAYS}
     wrong = next((name for name, key in due.items() if not _is_tree(found.get(name), key)), None)
     return None if wrong is None else f"result.{wrong} is no tree of terms"
@@ -84,8 +89,15 @@ def _has(one: Any, keys: tuple[str, ...]) -> bool:
     return isinstance(one, dict) and all(key in one for key in keys)
 
 
+def _says(one: Any, keys: tuple[str, ...]) -> bool:
+    return isinstance(one, dict) and all(isinstance(one.get(key), str) for key in keys)
+
+
 def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    """Whether a value is a number that JSON knows and a float can hold, or unknown."""
+    if value is None:
+        return True
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def _is_tree(node: Any, key: str) -> bool:
