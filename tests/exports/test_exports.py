@@ -150,7 +150,7 @@ def import_count(tree):
     """Parameters of a model of the library, counted from its file."""
     from aiplan.planning.imports import count  # noqa: PLC0415
     from aiplan.scenario.files import find_in_library  # noqa: PLC0415
-    from aiplan.scenario.load import load_model  # noqa: PLC0415
+    from aiplan.scenario.lookup import load_model  # noqa: PLC0415
 
     return count(load_model(find_in_library("models", tree["model"]), Diagnostics())[0])[0]
 
