@@ -1,0 +1,134 @@
+"""Fragmentation: how much of what is idle the pods that are typical here cannot use (FGD)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aiplan.core import placement
+from aiplan.planning.scheduling.machine import MILLI
+from aiplan.planning.scheduling.state import NO_LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from aiplan.core.arrays import Array
+    from aiplan.planning.scheduling.machine import Ints, Pod
+    from aiplan.planning.scheduling.state import Devices, State
+
+COVERAGE = 0.95
+"""Share of all pods that typical pods stand for."""
+
+
+def typical_pods(counts: Mapping[Pod, int], coverage: float = COVERAGE) -> list[tuple[Pod, float]]:
+    """Return the most common pods with their shares, as many as it takes to cover most; shares add up to one.
+
+    Memory plays no part in fragments, so pods that differ in memory only are one.
+    """
+    merged: dict[Pod, int] = {}
+    for pod, count in counts.items():
+        plain = pod._replace(memory=0)
+        merged[plain] = merged.get(plain, 0) + count
+    order = sorted(merged.items(), key=lambda item: (-item[1], item[0]))
+    total = sum(counts.values())
+    chosen: list[tuple[Pod, int]] = []
+    for pod, count in order:
+        if sum(known for _, known in chosen) >= coverage * total:
+            break
+        chosen.append((pod, count))
+    covered = sum(count for _, count in chosen)
+    return [(pod, count / covered) for pod, count in chosen]
+
+
+class Typical:
+    """Typical pods as arrays, and the scores that follow from them.
+
+    What a GPU with so much left adds to the sums of its node stands in a table: idle, and for each size of request what
+    is too small for it and whether it fits. A placement changes the sums of one node by the rows of the GPUs it takes.
+    """
+
+    def __init__(self, pods: Sequence[tuple[Pod, float]]) -> None:
+        self.pods = [pod for pod, _ in pods]
+        sizes = sorted({pod.each for pod in self.pods})
+        self.small = np.array([1 + sizes.index(pod.each) for pod in self.pods], dtype=np.intp)
+        self.fits = self.small + len(sizes)
+        self.gpus = np.array([float(pod.gpus or NO_LIMIT) for pod in self.pods])
+        self.cpu = np.array([pod.cpu for pod in self.pods])
+        self.share = np.array([share for _, share in pods])
+        left = np.arange(MILLI + 1)[:, np.newaxis]
+        short = left < np.array(sizes, dtype=np.int64)
+        self.rows: Array = np.concatenate([left, np.where(short, left, 0), ~short], axis=1).astype(np.float64)
+        self._sums: _Sums | None = None
+
+    def of(self, state: State) -> Array:
+        """Return the expected fragments of all nodes as they are, in thousandths of a GPU."""
+        return self._current(state).fragments
+
+    def expected(self, sums: Array, cpu_left: Ints, allowed: NDArray[np.bool_] | None) -> Array:
+        """Return the expected fragments of nodes: as `placement.fragment`, weighted by shares and added up."""
+        runs = (sums.take(self.fits, axis=1) >= self.gpus) & (cpu_left[:, np.newaxis] >= self.cpu)
+        if allowed is not None:
+            runs &= allowed
+        return np.asarray(np.where(runs, sums.take(self.small, axis=1), sums[:, :1]) @ self.share)
+
+    def score(self, state: State, pod: Pod, nodes: Ints) -> NDArray[np.int64]:
+        """Return the scores of nodes on which a pod fits: those of the best GPU of each."""
+        known = self._current(state)
+        if not pod.shared:
+            change = pod.gpus * (self.rows[0] - self.rows[MILLI])
+            return known.scores(nodes, known.sums[nodes] + change, pod)
+        left = np.sort(state.gpu_left[nodes], axis=1)
+        other = np.ones(left.shape, dtype=bool)  # GPUs with as much left are as good
+        np.not_equal(left[:, 1:], left[:, :-1], out=other[:, 1:])
+        where, which = np.nonzero((left >= pod.each) & other)
+        taken = left[where, which]
+        chosen = nodes[where]
+        scores = known.scores(chosen, known.sums[chosen] + self.rows[taken - pod.each] - self.rows[taken], pod)
+        return np.maximum.reduceat(scores, np.flatnonzero(np.diff(where, prepend=-1)))
+
+    def best_device(self, state: State, pod: Pod, node: int) -> Devices:
+        """Return the GPU of a node on which a shared pod leaves the least fragments; equal ones: the first."""
+        known = self._current(state)
+        left = state.gpu_left[node]
+        devices = np.flatnonzero(left >= pod.each)
+        after = known.sums[node] + self.rows[left[devices] - pod.each] - self.rows[left[devices]]
+        return (int(devices[known.scores(np.full(devices.shape, node), after, pod).argmax()]),)
+
+    def _current(self, state: State) -> _Sums:
+        if self._sums is None or self._sums.state is not state:
+            self._sums = _Sums(self, state)
+        self._sums.refresh()
+        return self._sums
+
+
+class _Sums:
+    """Sums and fragments of all nodes of a state, brought up to date for the nodes that changed only."""
+
+    def __init__(self, typical: Typical, state: State) -> None:
+        self.typical, self.state = typical, state
+        limited = any(pod.pools for pod in typical.pods)
+        self.allowed = np.stack([state.machine.allowed(pod) for pod in typical.pods], axis=-1) if limited else None
+        self.sums = typical.rows[state.gpu_left].sum(axis=1)
+        self.fragments = typical.expected(self.sums, state.cpu_left, self.allowed)
+        self.seen = len(state.log)
+
+    def refresh(self) -> None:
+        """Take account of what changed since the last time."""
+        log = self.state.log
+        if self.seen == len(log):
+            return
+        nodes = np.array(log[self.seen :], dtype=np.int64)
+        self.seen = len(log)
+        self.sums[nodes] = self.typical.rows[self.state.gpu_left[nodes]].sum(axis=1)
+        self.fragments[nodes] = self._expected(nodes, self.sums[nodes], self.state.cpu_left[nodes])
+
+    def scores(self, nodes: Ints, after: Array, pod: Pod) -> NDArray[np.int64]:
+        """Return the scores of nodes if a pod left these sums."""
+        then = self._expected(nodes, after, self.state.cpu_left[nodes] - pod.cpu)
+        return np.asarray(placement.fragmentation_score(self.fragments[nodes], then), dtype=np.int64)
+
+    def _expected(self, nodes: Ints, sums: Array, cpu_left: Ints) -> Array:
+        return self.typical.expected(sums, cpu_left, None if self.allowed is None else self.allowed[nodes])
