@@ -231,7 +231,7 @@ def requeue_delay(attempt: Numeric) -> Numeric:
     ----------
     .. [1] Kueue, "Setup All-or-nothing with ready Pods". https://kueue.sigs.k8s.io/docs/tasks/manage/setup_wait_for_pods_ready/
     """
-    return np.minimum(BACKOFF_BASE * np.exp2(attempt), BACKOFF_MOST)
+    return np.minimum(BACKOFF_BASE * np.exp2(np.minimum(attempt, 10.0)), BACKOFF_MOST)
 
 
 @closed_form

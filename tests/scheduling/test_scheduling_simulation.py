@@ -189,7 +189,7 @@ def test_gangs_start_whole_or_not_at_all():
     run = simulate(nodes, [{"pod": Pod(4000, 0, 0), "replicas": 12}]).run()
     assert math.isnan(run.records[0].started)
     assert not run.bench.running
-    assert run.records[0].first_reason == "CPU or memory" or run.records[0].first_reason == "gang"
+    assert run.never == {0: "its pools take 10 such pods, and it needs 12"}
 
 
 def test_two_gangs_of_all_run_one_after_the_other():
@@ -212,7 +212,7 @@ def test_a_time_out_ends_the_deadlock_and_tells_what_was_held():
     assert started(run) == [0.0, HOUR]
     # The second job holds two GPUs for 1,800 s, waits 60 s, holds two again from 1,861 s until the first one ends.
     assert run.records[1].evicted == 1
-    assert run.records[1].held == pytest.approx(2 * 1800.0 + 2 * (HOUR - 1861.0))
+    assert run.records[1].held == pytest.approx(2 * 1800.0 + 2 * (HOUR - 1861.0), abs=0.1)
 
 
 def test_free_gpus_on_different_nodes_do_not_add_up():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aiplan.core import quotas
-from aiplan.planning.scheduling.jobs import ANYWHERE, REQUIRED, Record
+from aiplan.planning.scheduling.jobs import ANYWHERE, CPU, FRAGMENTED, GANG, GPUS, QUOTA, RACK, REQUIRED, Record
 from aiplan.planning.scheduling.ledger import Ledger, request_of
 from aiplan.planning.scheduling.state import State
 from aiplan.planning.scheduling.tables import Tables
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
     Spot = tuple[int, Devices]
     """A pod's node and the GPUs it has there."""
-
-QUOTA, GPUS, FRAGMENTED, CPU, GANG, RACK = "quota", "GPUs", "fragmentation", "CPU or memory", "gang", "topology"
-ORDER, NEVER = "order", "never fits"
 
 
 @dataclass(slots=True)
@@ -86,9 +83,12 @@ class Bench:
 
     def fits(self, job: int, pods: int) -> bool:
         """Whether so many pods of a job can be placed now."""
+        enough = self.state.idle >= self.pod(job).milli * pods
+        return enough and self.admitted(job, pods) and self.has_room(job, pods)
+
+    def has_room(self, job: int, pods: int) -> bool:
+        """Whether the nodes have room for so many pods of a job."""
         pod = self.pod(job)
-        if self.state.idle < pod.milli * pods or not self.admitted(job, pods):
-            return False
         if self.tables.of(pod).total < pods:
             return False
         return self.topology[job] != REQUIRED or bool(self._domain_room(pod).max(initial=0) >= pods)

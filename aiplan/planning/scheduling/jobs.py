@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aiplan.core.arrays import Array
-    from aiplan.planning.scheduling.machine import Ints, Machine, Pod, Truths
+    from aiplan.planning.scheduling.bench import Bench
+    from aiplan.planning.scheduling.machine import Ints, Pod, Truths
 
 STRICT, BEST_EFFORT = "strict", "best-effort"
+QUOTA, GPUS, FRAGMENTED, CPU, GANG, RACK = "quota", "GPUs", "fragmentation", "CPU or memory", "gang", "topology"
+ORDER, NEVER = "order", "never fits"
+"""What is in the way of a job."""
 ANYWHERE, PREFERRED, REQUIRED = 0, 1, 2
 """Whether a gang may lie anywhere, should lie in as few domains as possible, or must lie in one."""
 
@@ -55,6 +61,13 @@ class Jobs:
         """Return the rate of a job with so many pods, over that with all of them."""
         table = self.speeds[job] if self.speeds else np.empty(0)
         return float(table[pods - 1]) if table.size else pods / int(self.replicas[job])
+
+    def useful(self, job: int, pods: int) -> int:
+        """Return the largest size, of so many pods at most, at which a job is faster than with one pod less."""
+        table = self.speeds[job] if self.speeds else np.empty(0)
+        while table.size and pods > 1 and table[pods - 1] <= table[pods - 2]:
+            pods -= 1
+        return pods
 
 
 class Failures(NamedTuple):
@@ -103,18 +116,43 @@ class Record:
     nodes: tuple[int, ...] = ()
 
 
-def impossible(jobs: Jobs, machine: Machine) -> dict[int, str]:
-    """Return the classes of pods that no node could ever take, and why."""
+def impossible(jobs: Jobs, bench: Bench, needed: Sequence[int]) -> dict[int, str]:
+    """Return the jobs that could not even start on the empty cluster, and why.
+
+    Parameters
+    ----------
+    jobs : Jobs
+        All jobs.
+    bench : Bench
+        The cluster, empty.
+    needed : sequence of int
+        Pods with which each job starts.
+    """
+    known: dict[tuple[int, int, int, int], str] = {}
     found: dict[int, str] = {}
-    for index, pod in enumerate(jobs.classes):
-        allowed = machine.allowed(pod)
-        gpus = int(machine.gpus[allowed].max(initial=0))
-        if not allowed.any():
-            found[index] = "no pool takes it"
-        elif pod.gpus > gpus:
-            found[index] = f"a pod asks for {pod.gpus} GPUs, and no node of its pools has more than {gpus}"
-        elif not (
-            (machine.gpus >= pod.gpus) & (machine.cpu >= pod.cpu) & (machine.memory >= pod.memory) & allowed
-        ).any():
-            found[index] = "no node of its pools has that many cores and that much memory beside the GPUs"
+    shapes = zip(jobs.kind.tolist(), needed, jobs.queue.tolist(), jobs.topology.tolist(), strict=True)
+    for job, shape in enumerate(shapes):
+        if shape not in known:
+            known[shape] = _obstacle(job, bench, shape[1])
+        if known[shape]:
+            found[job] = known[shape]
     return found
+
+
+def _obstacle(job: int, bench: Bench, pods: int) -> str:
+    pod, nodes = bench.pod(job), bench.machine
+    if not bench.ledger.could_admit(bench.queue[job], bench.request(job, pods)):
+        return "more than its quota can ever be"
+    if bench.has_room(job, pods):
+        return ""
+    allowed = nodes.allowed(pod)
+    gpus = int(nodes.gpus[allowed].max(initial=0))
+    room = bench.tables.of(pod).total
+    checks = (
+        (not allowed.any(), "no pool takes it"),
+        (pod.gpus > gpus, f"a pod asks for {pod.gpus} GPUs, and no node of its pools has more than {gpus}"),
+        (room == 0, "no node of its pools has that many cores and that much memory beside the GPUs"),
+        (room >= pods, "no rack takes all of its pods"),
+    )
+    otherwise = f"its pools take {room} such pods, and it needs {pods}"
+    return next((text for holds, text in checks if holds), otherwise)

@@ -92,6 +92,12 @@ class Ledger:
             return bool(request[0] <= room + SLACK) and not self.overused(queue)
         return bool((request <= self.available(queue) + SLACK).all())
 
+    def could_admit(self, queue: int, request: Array) -> bool:
+        """Whether the quota of a queue would take a request if nothing else ran."""
+        if self.queues[queue].kind == "volcano":
+            return bool(request[0] <= self._capability(queue) + SLACK)
+        return self.admits(queue, request)
+
     def overused(self, queue: int) -> bool:
         """Whether a queue of Volcano has what it deserves, so that it starts nothing new."""
         if self._deserved is None:

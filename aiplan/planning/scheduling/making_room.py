@@ -143,7 +143,7 @@ def _on_node(bench: Bench, job: int, node: int, there: Sequence[int]) -> Victims
 
 def shrink_for(simulation: Simulation, job: int, pods: int) -> bool:
     """Take pods from elastic jobs, of no higher priority, so that another job fits; whether that was enough."""
-    bench = simulation.bench
+    bench, jobs = simulation.bench, simulation.jobs
     large = [
         other
         for other, running in bench.resizable.items()
@@ -158,6 +158,11 @@ def shrink_for(simulation: Simulation, job: int, pods: int) -> bool:
             bench.drop_pods(running, [spot])
             taken.setdefault(other, []).append(spot)
             fits = bench.fits(job, pods)
+    for other, spots in taken.items():
+        running = bench.running[other]
+        idle = running.spots[jobs.useful(other, len(running.spots)) :]
+        bench.drop_pods(running, idle)
+        spots.extend(idle)
     for other, spots in taken.items():  # as they were; `resize` counts the work done before it takes them away
         bench.put_back(bench.running[other], spots)
     if not fits:

@@ -38,11 +38,17 @@ class Replay(NamedTuple):
         milli = np.array([pod.milli for pod in self.classes])
         return float(milli[self.order].sum()) / (self.state.machine.gpu_count * MILLI)
 
-    def failures(self) -> dict[int, tuple[int, int]]:
-        """Return how many pods of each number of GPUs arrived and how many found no place; shared ones count as 0.5."""
-        gpus = np.array([pod.gpus for pod in self.classes])[self.order]
+    def failures(self) -> dict[str, tuple[int, int]]:
+        """Return how many pods of each size arrived, and how many of them found no place."""
+        sizes = np.array([pod.gpus * 2 - pod.shared for pod in self.classes])[self.order]
         lost = self.nodes < 0
-        return {int(size): (int((gpus == size).sum()), int((lost & (gpus == size)).sum())) for size in np.unique(gpus)}
+        return {
+            f"{size // 2} GPU" if size % 2 == 0 else "part of a GPU": (
+                int((sizes == size).sum()),
+                int((lost & (sizes == size)).sum()),
+            )
+            for size in np.unique(sizes).tolist()
+        }
 
     def fragmentation(self, typical: Typical) -> float:
         """Return the share of what is idle that typical pods cannot use."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from aiplan.core.quotas import requeue_delay
-from aiplan.planning.scheduling.bench import NEVER, ORDER, Bench, Running
-from aiplan.planning.scheduling.jobs import STRICT, Policy, impossible
+from aiplan.planning.scheduling.bench import Bench, Running
+from aiplan.planning.scheduling.jobs import NEVER, ORDER, STRICT, Policy, impossible
 from aiplan.planning.scheduling.making_room import make_room, shrink_for
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from aiplan.planning.scheduling.strategies import Strategy
 
 FINISH, REPAIR, FAIL, TIMEOUT, SUBMIT = range(5)
+JITTER = 1e-4
+"""Largest share that is added to the time after which an evicted job is queued again, so that ties come undone."""
 
 Shape = tuple[int, int, int, int, int]
 """Jobs that fit or do not fit alike: class of pods, pods, queue, priority, topology."""
@@ -69,10 +71,10 @@ class Simulation:
         self._partial: dict[int, None] = {}
         self._fresh: set[Shape] = set()
         self._freed = False
-        never = impossible(jobs, machine)
+        self.never = impossible(jobs, self.bench, [self._needed(job) for job in range(jobs.size)])
         self._events: list[tuple[float, int, int, int]] = []
-        for job, (time, kind) in enumerate(zip(jobs.submit.tolist(), jobs.kind.tolist(), strict=True)):
-            if kind in never:
+        for job, time in enumerate(jobs.submit.tolist()):
+            if job in self.never:
                 self.records[job].reason = self.records[job].first_reason = NEVER
                 self.records[job].queued_at = time
                 self.unfinished -= 1
@@ -160,6 +162,7 @@ class Simulation:
             if running.working and self.policy.elastic and self._elastic(job) and left >= self.bench.least[job]:
                 self._lose_progress(running)
                 self.bench.drop_pods(running, gone)
+                self.bench.drop_pods(running, running.spots[self.jobs.useful(job, left) :])
                 self._resume(running)
             elif running.working:
                 self.stop(job)
@@ -174,7 +177,8 @@ class Simulation:
         record = self.records[job]
         self._vacate(running)
         self._partial.pop(job, None)
-        self._push(self.now + float(requeue_delay(record.evicted)), SUBMIT, job)
+        jitter = 1.0 + JITTER * self.generator.random()
+        self._push(self.now + float(requeue_delay(record.evicted)) * jitter, SUBMIT, job)
         record.evicted += 1
 
     def _schedule_failures(self) -> None:
@@ -259,7 +263,7 @@ class Simulation:
         return True
 
     def _may_preempt(self, job: int) -> bool:
-        """Whether a job may stop others; one that was itself stopped right now may not, so that this comes to an end."""
+        """Whether a job may stop others: not if it was itself stopped right now, so that this comes to an end."""
         return self.policy.preemption and self._preempts[job] and self._stopped_at[job] != self.now
 
     def _dequeue(self, job: int) -> None:
@@ -338,14 +342,35 @@ class Simulation:
         for job in sorted(small, key=lambda job: (-bench.priority[job], self.records[job].started, job)):
             running = bench.running[job]
             room = bench.most[job] - len(running.spots)
-            while room and not self.bench.fits(job, room):
+            while room > 0 and not self.bench.fits(job, room):
                 room -= 1
-            if room:
+            room = self.jobs.useful(job, len(running.spots) + room) - len(running.spots)
+            if room > 0:
                 at_start = running.begun == self.now
                 self._progress(running)
                 self.bench.start(job, room, self.now)
                 self.records[job].resized += not at_start
                 self._resume(running, paid=at_start)
+
+    # What waits
+
+    def waiting(self) -> list[int]:
+        """Return the jobs that wait, those that hold some pods without working among them."""
+        queued = [job for heap in self._waiting.values() for _, job in heap]
+        never = [
+            job
+            for job, record in enumerate(self.records)
+            if record.first_reason == NEVER and record.queued_at <= self.now
+        ]
+        return [*queued, *self._partial, *never]
+
+    def reason(self, job: int) -> str:
+        """Return why a job waits now."""
+        if self.records[job].first_reason == NEVER:
+            return NEVER
+        if job in self._partial:
+            return self.bench.obstacle(job, 1) or ORDER
+        return self.bench.obstacle(job, self._needed(job)) or ORDER
 
     # Stopping
 

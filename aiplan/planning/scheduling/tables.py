@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from aiplan.planning.scheduling.strategies import Strategy
 
 
+NO_ROOM = np.iinfo(np.int64).min
+"""Score of a node on which the pod does not fit; scores can be negative."""
+
+
 class Table:
     """Room and score of every node for one pod; `total` is the largest gang of such pods that could start now."""
 
@@ -22,7 +26,7 @@ class Table:
         self.allowed: Truths = state.machine.allowed(pod)
         size = state.machine.size
         self.room: Ints = np.zeros(size, dtype=np.int64)
-        self.score: Ints = np.full(size, -1, dtype=np.int64)
+        self.score: Ints = np.full(size, NO_ROOM, dtype=np.int64)
         self.total = 0
         self._seen = len(state.log)
         self._update(np.flatnonzero(self.allowed))
@@ -44,7 +48,7 @@ class Table:
         if self.strategy.score is None:
             return
         open_to_it = nodes[room > 0]
-        self.score[nodes] = -1
+        self.score[nodes] = NO_ROOM
         if open_to_it.size:
             self.score[open_to_it] = self.strategy.score(self.state, self.pod, open_to_it)
 
@@ -52,9 +56,9 @@ class Table:
         """Return the node to take, or -1; `within` limits it to some nodes."""
         if self.strategy.score is None:
             return _any(self.room > 0 if within is None else (self.room > 0) & within, generator)
-        score = self.score if within is None else np.where(within, self.score, -1)
+        score = self.score if within is None else np.where(within, self.score, NO_ROOM)
         node = int(score.argmax())
-        if score[node] < 0:
+        if score[node] == NO_ROOM:
             return -1
         return node if self.strategy.ties != ANY else _any(score == score[node], generator)
 
