@@ -11,7 +11,19 @@ from typing import Annotated, Any
 import typer
 
 from aiplan import __version__
-from aiplan.cli import accuracy, calibrate, catalog, collective, compare, estimate, explain, export, schema, topology
+from aiplan.cli import (
+    accuracy,
+    calibrate,
+    catalog,
+    collective,
+    compare,
+    estimate,
+    explain,
+    export,
+    schedule,
+    schema,
+    topology,
+)
 from aiplan.report.console import PipeClosed, quiet_exit, write
 
 NAME = "aiplan"
@@ -37,6 +49,7 @@ app.command("compare", help=compare.HELP, short_help=compare.SHORT)(compare.comp
 app.command("explain", help=explain.HELP, short_help=explain.SHORT)(explain.explain)
 app.command("collective", help=collective.HELP, short_help=collective.SHORT)(collective.collective)
 app.command("topology", help=topology.HELP, short_help=topology.SHORT)(topology.topology)
+app.command("schedule", help=schedule.HELP, short_help=schedule.SHORT)(schedule.schedule)
 app.command("accuracy", help=accuracy.HELP, short_help=accuracy.SHORT)(accuracy.accuracy)
 app.add_typer(calibrate.app)
 app.add_typer(catalog.app)

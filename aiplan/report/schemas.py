@@ -51,17 +51,25 @@ def schema_of(kind: str) -> dict[str, Any]:
         return result_schema()
     from aiplan.catalog.records import KINDS
     from aiplan.declare import json_schema
+    from aiplan.scenario.job_records import JobsFile
     from aiplan.scenario.model import Model
     from aiplan.scenario.records import ScenarioFile
     from aiplan.scenario.software import Software
 
     singular = {name.removesuffix("es" if name == "switches" else "s"): record for name, record in KINDS.items()}
-    records: dict[str, type] = singular | {"scenario": ScenarioFile, "model": Model, "software": Software}
+    records: dict[str, type] = singular | {
+        "scenario": ScenarioFile,
+        "jobs": JobsFile,
+        "model": Model,
+        "software": Software,
+    }
     return json_schema(records[kind], f"aiplan {kind}", f"{NAMESPACE}:{kind}")
 
 
 def result_schema() -> dict[str, Any]:
     """Return the schema that every JSON result follows."""
+    from aiplan.report.schedule.shape import schedule_inputs, schedule_result
+
     return {
         "$schema": DRAFT,
         "$id": f"{NAMESPACE}:result",
@@ -74,6 +82,7 @@ def result_schema() -> dict[str, Any]:
             _document("topology", _topology_inputs(), _topology()),
             _document("calibrate", _closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
+            _document("schedule", schedule_inputs(), schedule_result()),
             _document("nccl-env", _inputs(values=False), _nccl_env()),
             _document("collective", _collective_inputs(), _collective()),
             _document("collective-measured", _measured_inputs(), _measured_collective()),

@@ -36,6 +36,9 @@ class Waits(NamedTuple):
     longest: float
 
 
+NOBODY = Waits("", 0, 0, math.nan, math.nan, math.nan, math.nan)
+
+
 class Outcome(NamedTuple):
     """A run in numbers: GPU-seconds and seconds."""
 
@@ -55,6 +58,7 @@ class Outcome(NamedTuple):
     failures: int
     resizes: int
     evictions: int
+    everyone: Waits
     by_class: tuple[Waits, ...]
     by_size: tuple[Waits, ...]
     reasons: dict[str, int]
@@ -104,6 +108,7 @@ def outcome(run: Simulation, work: Workload) -> Outcome:
         failures=sum(record.failed for record in records),
         resizes=sum(record.resized for record in records),
         evictions=sum(record.evicted for record in records),
+        everyone=next(iter(_groups(waits, never, arrived, [""], lambda _: arrived)), NOBODY),
         by_class=tuple(_groups(waits, never, arrived, dict.fromkeys(names), lambda name: np.array(names) == name)),
         by_size=tuple(_by_size(waits, never, arrived, gpus)),
         reasons=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),

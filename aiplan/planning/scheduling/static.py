@@ -69,7 +69,7 @@ def _fits(work: Workload) -> tuple[Fit, ...]:
 
 
 def _on_empty(work: Workload, pod: Pod) -> tuple[int, int, int]:
-    """Return pods that fit, GPUs stranded by CPU or memory, and GPUs that are left over on nodes, on an empty cluster."""
+    """Return pods that fit an empty cluster, GPUs stranded by CPU or memory, and GPUs left over on nodes."""
     nodes = np.flatnonzero(work.machine.allowed(pod))
     state = State(work.machine)
     room = state.room(pod, nodes)
