@@ -5,11 +5,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aiplan.cli.complete import jobs_files
 from aiplan.cli.options import ScenarioArgument, SetOption, with_session
 
 if TYPE_CHECKING:
     from aiplan.cli.session import Session
 
+K8S_SHORT = "Manifests of Kubernetes for jobs, queues and classes."
+K8S_HELP = """Print the manifests of Kubernetes for a jobs file, or for a scenario.
+
+Namespaces, priority classes, quotas and queues come first, then every job once: GPUs as limits equal to requests,
+shared memory, tolerations, racks, and the NCCL environment of a job's scenario. Image, script and labels are
+placeholders for those of your site.
+
+\b
+Examples:
+  aiplan export k8s research-cluster --flavor kueue > research.yaml
+  aiplan export k8s elastic-training --flavor pytorchjob
+  aiplan export k8s llama-3-70b-h100 --flavor jobset --rdma rdma/ib
+"""
 HELP = "Write what a scenario means for other programs."
 NCCL_SHORT = "Environment variables of NCCL for a cluster."
 NCCL_HELP = """Print the NCCL environment variables that the cluster of a scenario should set.
@@ -28,11 +42,26 @@ Examples:
 app = typer.Typer(name="export", help=HELP, rich_markup_mode=None, no_args_is_help=False)
 
 
+IMAGE = "nvcr.io/nvidia/pytorch:25.10-py3"
+
+
 class Syntax(StrEnum):
     """How variables are written as text."""
 
     SHELL = "shell"
     KUBERNETES = "kubernetes"
+
+
+class Flavor(StrEnum):
+    """As what jobs are written."""
+
+    POD = "pod"
+    JOB = "job"
+    PYTORCHJOB = "pytorchjob"
+    TRAINJOB = "trainjob"
+    JOBSET = "jobset"
+    VOLCANO = "volcano"
+    KUEUE = "kueue"
 
 
 @app.callback()
@@ -59,3 +88,41 @@ def nccl_env(
     loaded = session.load(source_of(scenario), session.catalog(), assignments(settings or ()))
     answer = nccl_environment(loaded)
     session.emit(lambda _: render(answer, session.form, syntax))
+
+
+@app.command("k8s", help=K8S_HELP, short_help=K8S_SHORT)
+@with_session
+def k8s(
+    session: "Session",
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="JOBS|SCENARIO",
+            help="Jobs file or scenario, or a name of the library.",
+            autocompletion=jobs_files,
+            show_default=False,
+        ),
+    ],
+    flavor: Annotated[Flavor, typer.Option("--flavor", help="As what jobs are written.")] = Flavor.JOBSET,
+    image: Annotated[str, typer.Option("--image", metavar="NAME", help="Image of the containers.")] = IMAGE,
+    script: Annotated[str, typer.Option("--script", metavar="PATH", help="What torchrun starts.")] = "train.py",
+    rack_label: Annotated[
+        str, typer.Option("--rack-label", metavar="KEY", help="Label of a node that names its rack.")
+    ] = "topology.example.com/rack",
+    rdma: Annotated[
+        str, typer.Option("--rdma", metavar="RESOURCE", help="Resource of RDMA devices, one a pod, e.g. rdma/ib.")
+    ] = "",
+) -> None:
+    """Print manifests."""
+    from aiplan.declare import Diagnostics
+    from aiplan.planning.scheduling.manifests import Site, manifests, plan_of
+    from aiplan.report.manifests import manifests_text
+
+    catalog, diagnostics = session.catalog(), Diagnostics()
+    plan = plan_of(source, catalog, diagnostics)
+    if plan is None:
+        raise diagnostics.failure()
+    found = manifests(plan, flavor, Site(image, script, rack_label, rdma), catalog, diagnostics)
+    diagnostics.raise_if_errors()
+    inputs = {"source": source, "flavor": flavor.value}
+    session.emit(lambda _: manifests_text(found, session.form, inputs))

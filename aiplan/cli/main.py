@@ -15,6 +15,7 @@ from aiplan.cli import (
     accuracy,
     calibrate,
     catalog,
+    check,
     collective,
     compare,
     estimate,
@@ -53,6 +54,7 @@ app.command("schedule", help=schedule.HELP, short_help=schedule.SHORT)(schedule.
 app.command("accuracy", help=accuracy.HELP, short_help=accuracy.SHORT)(accuracy.accuracy)
 app.add_typer(calibrate.app)
 app.add_typer(catalog.app)
+app.add_typer(check.app)
 app.add_typer(export.app)
 app.command("schema", help=schema.HELP, short_help=schema.SHORT)(schema.schema)
 

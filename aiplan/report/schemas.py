@@ -83,6 +83,10 @@ def result_schema() -> dict[str, Any]:
             _document("calibrate", _closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
             _document("schedule", schedule_inputs(), schedule_result()),
+            _document(
+                "k8s", _closed({"source": TEXT, "flavor": TEXT}), _closed({"manifests": _list({"type": "object"})})
+            ),
+            _document("check-manifests", _closed({"file": TEXT, "pools": TEXT}), _verdicts()),
             _document("nccl-env", _inputs(values=False), _nccl_env()),
             _document("collective", _collective_inputs(), _collective()),
             _document("collective-measured", _measured_inputs(), _measured_collective()),
@@ -308,6 +312,11 @@ def _logs() -> dict[str, Any]:
 def _nccl_env() -> dict[str, Any]:
     variable = dict.fromkeys(("name", "value", "why", "default", "source"), TEXT)
     return _closed({"accelerator": TEXT, "network": TEXT, "variables": _list(_closed(variable))})
+
+
+def _verdicts() -> dict[str, Any]:
+    row = {"kind": TEXT, "name": TEXT, "namespace": TEXT, "pods": COUNT, "gpus": NUMBER, "reason": TEXT}
+    return _closed({"manifests": _list(_closed(row))})
 
 
 def _topology_inputs() -> dict[str, Any]:
