@@ -217,8 +217,8 @@ class _Checker:
 def rules(found: Found, diagnostics: Diagnostics) -> None:
     """Note what the fields of a manifest allow, and Kubernetes or its controllers do not."""
     for spec in pod_specs(found):
-        for container in items(at(spec, "containers")):
-            _devices(container, diagnostics)
+        for resources in resources_of(spec):
+            _devices(resources, diagnostics)
     check = {
         "Job": _job if found.api == "batch/v1" else _volcano,
         "PyTorchJob": _pytorch,
@@ -228,6 +228,14 @@ def rules(found: Found, diagnostics: Diagnostics) -> None:
     }.get(found.kind)
     if check is not None:
         check(found.node, diagnostics)
+
+
+def resources_of(spec: Node) -> list[Node]:
+    """Return the resources of the containers of a pod, or those of a node of a TrainJob."""
+    if at(spec, "resourcesPerNode") is not None:
+        return [node for node in [at(spec, "resourcesPerNode")] if node is not None]
+    found = [at(container, "resources") for container in items(at(spec, "containers"))]
+    return [node for node in found if node is not None]
 
 
 def pod_specs(found: Found) -> list[Node]:
@@ -250,6 +258,8 @@ def pod_counts(found: Found) -> list[tuple[Node, int]]:
         case "PyTorchJob":
             roles = [at(spec, "pytorchReplicaSpecs", role) for role in ("Master", "Worker")]
             templates = [(at(role, "template", "spec"), number_at(role, "replicas")) for role in roles]
+        case "TrainJob":
+            templates = [(at(spec, "trainer"), number_at(spec, "trainer", "numNodes"))]
         case "JobSet":
             for group in items(at(spec, "replicatedJobs")):
                 inner = at(group, "template", "spec")
@@ -258,11 +268,11 @@ def pod_counts(found: Found) -> list[tuple[Node, int]]:
     return [(node, count) for node, count in templates if node is not None]
 
 
-def _devices(container: Node, diagnostics: Diagnostics) -> None:
-    requests, limits = at(container, "resources", "requests"), at(container, "resources", "limits")
+def _devices(resources: Node, diagnostics: Diagnostics) -> None:
+    requests, limits = at(resources, "requests"), at(resources, "limits")
     asked, most = pairs(requests), pairs(limits)
     for name in sorted({*asked, *most}):
-        place = at(limits, name) or at(requests, name) or container
+        place = at(limits, name) or at(requests, name) or resources
         if name in BUILT_IN:
             lower, upper = amount(asked.get(name, "0")) or 0.0, amount(most.get(name, "")) if name in most else None
             if upper is not None and lower > upper:
@@ -309,6 +319,7 @@ def _pytorch(node: Node, diagnostics: Diagnostics) -> None:
     master = at(roles, "Master")
     if master is not None:
         diagnostics.error("AIP366", "an elastic job has workers only", master.mark, hint="leave Master out")
+        return
     least, most = number_at(policy, "minReplicas"), number_at(policy, "maxReplicas", default=1 << 30)
     replicas = number_at(roles, "Worker", "replicas")
     if not least <= replicas <= most:

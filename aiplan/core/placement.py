@@ -111,8 +111,8 @@ def weighted_score(values: Numeric, weights: Numeric) -> Numeric:
     ----------
     .. [1] Kubernetes, "Resource Bin Packing". https://kubernetes.io/docs/concepts/scheduling-eviction/resource-bin-packing/
     """
-    scores, weights = np.broadcast_arrays(np.atleast_1d(values), weights)
-    total = weights.sum(axis=-1)
+    scores, weights = np.atleast_1d(values), np.atleast_1d(weights)
+    total = (weights if weights.shape[-1] == scores.shape[-1] else np.broadcast_to(weights, scores.shape)).sum(axis=-1)
     return np.where(total > 0, (scores * weights).sum(axis=-1) // np.where(total > 0, total, 1), 0)
 
 

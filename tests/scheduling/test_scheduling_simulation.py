@@ -319,7 +319,8 @@ def test_elastic_job_goes_on_after_a_failure_and_a_rigid_one_waits():
     row = {"pod": Pod(gpus=8), "replicas": 4, "duration": 100 * HOUR, "checkpoint": HOUR}
     elastic = simulate(uniform(4), [row | {"least": 1}], policy=policy, seed=3).run()
     rigid = simulate(uniform(4), [row], policy=policy, seed=3).run()
-    assert elastic.records[0].failed and rigid.records[0].failed
+    assert elastic.records[0].failed
+    assert rigid.records[0].failed
     assert elastic.records[0].ended < rigid.records[0].ended
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aiplan.core import placement
-from aiplan.planning.scheduling.machine import MILLI
-from aiplan.planning.scheduling.state import NO_LIMIT
+from aiplan.planning.scheduling.machine import MILLI, Pod
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aiplan.core.arrays import Array
-    from aiplan.planning.scheduling.machine import Ints, Pod
+    from aiplan.planning.scheduling.machine import Ints
     from aiplan.planning.scheduling.state import Devices, State
 
 COVERAGE = 0.95
@@ -53,11 +52,19 @@ class Typical:
     def __init__(self, pods: Sequence[tuple[Pod, float]]) -> None:
         self.pods = [pod for pod, _ in pods]
         sizes = sorted({pod.each for pod in self.pods})
-        self.small = np.array([1 + sizes.index(pod.each) for pod in self.pods], dtype=np.intp)
-        self.fits = self.small + len(sizes)
-        self.gpus = np.array([float(pod.gpus or NO_LIMIT) for pod in self.pods])
-        self.cpu = np.array([pod.cpu for pod in self.pods])
         self.share = np.array([share for _, share in pods])
+        # Pods with GPUs of one size and number differ by their cores only: for them it is enough to know which share of
+        # them has cores enough, by the number of cores left.
+        alike = [(pod.each, pod.gpus, pod.pools) for pod in self.pods]
+        self.groups = sorted({key for key in alike if key[1]})
+        self.small = np.array([1 + sizes.index(each) for each, _, _ in self.groups], dtype=np.intp)
+        self.fits = self.small + len(sizes)
+        self.gpus = np.array([float(gpus) for _, gpus, _ in self.groups])
+        self.cpu = np.array(sorted({pod.cpu for pod in self.pods}), dtype=np.int64)
+        self.enough = np.zeros((self.cpu.size + 1, len(self.groups)))
+        for pod, key, share in zip(self.pods, alike, self.share, strict=True):
+            if pod.gpus:
+                self.enough[np.searchsorted(self.cpu, pod.cpu) + 1 :, self.groups.index(key)] += share
         left = np.arange(MILLI + 1)[:, np.newaxis]
         short = left < np.array(sizes, dtype=np.int64)
         self.rows: Array = np.concatenate([left, np.where(short, left, 0), ~short], axis=1).astype(np.float64)
@@ -69,10 +76,12 @@ class Typical:
 
     def expected(self, sums: Array, cpu_left: Ints, allowed: NDArray[np.bool_] | None) -> Array:
         """Return the expected fragments of nodes: as `placement.fragment`, weighted by shares and added up."""
-        runs = (sums.take(self.fits, axis=1) >= self.gpus) & (cpu_left[:, np.newaxis] >= self.cpu)
+        runs = sums.take(self.fits, axis=1) >= self.gpus
         if allowed is not None:
             runs &= allowed
-        return np.asarray(np.where(runs, sums.take(self.small, axis=1), sums[:, :1]) @ self.share)
+        usable = (sums[:, :1] - sums.take(self.small, axis=1)) * runs
+        share = self.enough[self.cpu.searchsorted(cpu_left, side="right")]
+        return np.asarray(sums[:, 0] - np.einsum("ij,ij->i", usable, share))
 
     def score(self, state: State, pod: Pod, nodes: Ints) -> NDArray[np.int64]:
         """Return the scores of nodes on which a pod fits: those of the best GPU of each."""
@@ -110,7 +119,8 @@ class _Sums:
     def __init__(self, typical: Typical, state: State) -> None:
         self.typical, self.state = typical, state
         limited = any(pod.pools for pod in typical.pods)
-        self.allowed = np.stack([state.machine.allowed(pod) for pod in typical.pods], axis=-1) if limited else None
+        pods = [Pod(pools=pools) for *_, pools in typical.groups]
+        self.allowed = np.stack([state.machine.allowed(pod) for pod in pods], axis=-1) if limited and pods else None
         self.sums = typical.rows[state.gpu_left].sum(axis=1)
         self.fragments = typical.expected(self.sums, state.cpu_left, self.allowed)
         self.seen = len(state.log)

@@ -17,6 +17,7 @@ from aiplan.adapters.kubernetes_check import (
     items,
     pairs,
     pod_counts,
+    resources_of,
     text_at,
 )
 from aiplan.adapters.kubernetes_queues import Flavor, Team
@@ -279,9 +280,8 @@ def _known(name: str, known: set[str], one: Found, kind: str, diagnostics: Diagn
 
 def _pod(spec: Node, pools: tuple[int, ...]) -> Pod:
     cpu = memory = gpus = 0.0
-    for container in items(at(spec, "containers")):
-        limits = pairs(at(container, "resources", "limits"))
-        asked = {**limits, **pairs(at(container, "resources", "requests"))}
+    for resources in resources_of(spec):
+        asked = {**pairs(at(resources, "limits")), **pairs(at(resources, "requests"))}
         cpu += amount(asked.get("cpu", "0")) or 0.0
         memory += amount(asked.get("memory", "0")) or 0.0
         gpus += amount(asked.get(GPU, "0")) or 0.0

@@ -111,14 +111,20 @@ class Simulation:
             self._pending -= kind != FAIL
             handlers[kind](which, version)
         self._start_what_fits()
+        self._note_use()
 
     def _advance(self, time: float) -> None:
         self.busy_time += (time - self.now) * self.bench.busy / 1000.0
         down = self.bench.machine.gpus[~self.bench.state.up].sum() if self.policy.failures.repair else 0
         self.lost_capacity += (time - self.now) * float(down)
         self.now = time
+
+    def _note_use(self) -> None:
+        """Note from when on how many thousandths of GPUs are in use."""
+        if self.timeline and self.timeline[-1][0] == self.now:
+            self.timeline.pop()
         if not self.timeline or self.timeline[-1][1] != self.bench.busy:
-            self.timeline.append((time, self.bench.busy))
+            self.timeline.append((self.now, self.bench.busy))
 
     def _push(self, time: float, kind: int, which: int, version: int = 0) -> None:
         heapq.heappush(self._events, (time, kind, which, version))

@@ -22,13 +22,13 @@ class State:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.cpu_left = machine.cpu.copy()
-        self.memory_left = machine.memory.copy()
+        self.there = np.stack([machine.cpu, machine.memory, machine.gpus * MILLI], axis=-1)
+        self.left = self.there.copy()
+        self.cpu_left, self.memory_left, self.milli_left = self.left.T  # views: what changes one changes the other
         width = max(machine.most_gpus, 1)
         there = np.arange(width) < machine.gpus[:, np.newaxis]
         self.gpu_left = np.where(there, MILLI, 0).astype(np.int64)
         self.whole_left = machine.gpus.copy()
-        self.milli_left = machine.gpus * MILLI
         self.idle = int(self.milli_left.sum())
         self.up: Truths = np.ones(machine.size, dtype=bool)
         self.log: list[int] = []

@@ -13,7 +13,6 @@ import numpy as np
 
 from aiplan.core import placement
 from aiplan.planning.scheduling.fragments import Typical
-from aiplan.planning.scheduling.machine import MILLI
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,9 +62,7 @@ class Strategy(NamedTuple):
 
 def _allocation(formula: Callable[..., Any], weights: Weights) -> Score:
     def score(state: State, pod: Pod, nodes: Ints) -> NDArray[np.int64]:
-        machine = state.machine
-        there = np.stack([machine.cpu[nodes], machine.memory[nodes], machine.gpus[nodes] * MILLI], axis=-1)
-        left = np.stack([state.cpu_left[nodes], state.memory_left[nodes], state.milli_left[nodes]], axis=-1)
+        there, left = state.there[nodes], state.left[nodes]
         asked = np.array([pod.cpu or DEFAULT_CPU, pod.memory or DEFAULT_MEMORY, pod.milli])
         used = np.array([weights.cpu, weights.memory, weights.gpu if pod.gpus else 0])
         return np.asarray(placement.weighted_score(formula(there - left + asked, there), used), dtype=np.int64)
@@ -75,9 +72,7 @@ def _allocation(formula: Callable[..., Any], weights: Weights) -> Score:
 
 def _volcano(weights: Weights) -> Score:
     def score(state: State, pod: Pod, nodes: Ints) -> NDArray[np.int64]:
-        machine = state.machine
-        there = np.stack([machine.cpu[nodes], machine.memory[nodes], machine.gpus[nodes] * MILLI], axis=-1)
-        left = np.stack([state.cpu_left[nodes], state.memory_left[nodes], state.milli_left[nodes]], axis=-1)
+        there, left = state.there[nodes], state.left[nodes]
         asked = np.array([pod.cpu, pod.memory, pod.milli])
         found = placement.binpack_score(asked, there - left, there, np.array(weights), 1.0)
         return np.asarray(np.rint(found * 1e6), dtype=np.int64)

@@ -101,14 +101,15 @@ def deadlock(found: Outcome, answer: Answer) -> Fact:
 
 def _replay_facts(found: Replayed) -> list[Fact]:
     seeds = f"mean of {found.seeds} seeds, +- {100 * found.spread:.2f} points" if found.seeds > 1 else "one seed"
-    marks = f"{percent(found.at_marks[1])} at 80 %, {percent(found.at_marks[2])} at 100 % of arrivals"
+    marks = f"at 80 % of arrivals, {percent(found.at_marks[2])} at 100 %"
     lost = ", ".join(f"{gone:,.4g} of {all_:,.4g} with {size}" for size, (all_, gone) in found.lost.items() if gone)
+    gone = sum(gone for _, gone in found.lost.values())
     return [
         Fact("arrivals", percent(found.arrived), f"of all GPUs asked for by {found.pods:,} pods that never leave"),
         Fact("GPUs allocated", percent(found.allocation), seeds),
-        Fact("on the way", marks),
+        Fact("on the way", percent(found.at_marks[1]), marks),
         Fact("fragments", percent(found.fragmentation), "of what is idle is of no use to typical pods"),
-        Fact("no place for", lost or "none"),
+        Fact("no place for", f"{gone:,.0f} pods", lost),
     ]
 
 
