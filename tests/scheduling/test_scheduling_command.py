@@ -45,11 +45,14 @@ jobs:
   - {name: one, queue: aa, priority: hihg, pools: [h200], gpus: 1, duration: 1 h}
   - {name: two, queue: a, replicas: 2, min_replicas: 4, gpus: 1}
   - {name: three, gpus: 2, gpu_share: 0.5, duration: 1 h, queue: b}
-  - {name: Four, gpus: 1.5, duration: 3, queue: b}
+""",
+    "wrong-forms.yaml": """pools: [{name: a, gpus: 8, nodes: 1, sharing: maybe}]
+jobs:
+  - {name: Four, gpus: 1.5, duration: 3, queue: b, gang: sure, replica: 2}
 """,
     "wrong-kinds.yaml": """pools: [{name: a, gpus: 8, nodes: 1, taints: [gpu]}]
 queues: [{name: a}, {name: b}]
-priorities: [{name: high, value: 2000000000}]
+priorities: [{name: high, value: 20}]
 jobs:
   - {name: one, gpus: 1, duration: 1 h}
   - {name: two, queue: a, gpus: 1, gpu_share: 0.5, duration: 1 h, tolerations: [gpu]}
@@ -72,6 +75,7 @@ SEEN = {
     "listed": ["schedule", "listed.yaml", "--format", "plain"],
     "stuck": ["schedule", "stuck.yaml", "--width", "80"],
     "wrong": ["schedule", "wrong.yaml"],
+    "wrong forms": ["schedule", "wrong-forms.yaml"],
     "wrong kinds": ["schedule", "wrong-kinds.yaml"],
     "bad trace": ["schedule", "bad-trace.yaml"],
     "no columns": ["schedule", "no-columns.yaml"],
@@ -80,7 +84,7 @@ SEEN = {
     "two comparisons": ["schedule", "gang-deadlock", "--compare", "gang", "--compare-strategies"],
 }
 CODES = {"stuck": 1} | dict.fromkeys(
-    ("wrong", "wrong kinds", "bad trace", "no columns", "no file", "bad time", "two comparisons"), 2
+    ("wrong", "wrong forms", "wrong kinds", "bad trace", "no columns", "no file", "bad time", "two comparisons"), 2
 )
 
 

@@ -19,7 +19,7 @@ from scheduling.traces import jobs_of, openb_machine, openb_pods, table, uniform
 ROWS = table("scheduling_oracles.csv")
 TYPICAL = table("scheduling_typical_pods.csv")
 TYPES = sorted({row["gpu_type"] for row in TYPICAL} | {"1080", "P100"})
-SEEDS = {"random": 4, "bestfit": 2, "fgd": 1}
+SEEDS = {"random": 3, "bestfit": 1, "fgd": 1}
 MEAN = [row for row in ROWS if row["form"] == "replay" and not row["note"]]
 
 

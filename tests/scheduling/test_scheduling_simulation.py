@@ -335,3 +335,37 @@ def test_pods_that_never_fit_are_said_so_and_hold_up_nothing():
     run = simulate(uniform(2), [{"pod": Pod(gpus=16)}, {"submit": 1.0}]).run()
     assert run.records[0].first_reason == "never fits"
     assert started(run)[1] == 1.0
+
+
+def test_packing_leaves_room_that_the_first_node_would_not():
+    """Two nodes with 53 and 31 GPUs free take pods of 30 and 50, if the first goes to the smaller one.
+
+    https://github.com/kubernetes-sigs/kueue/issues/5243
+    """
+    nodes = machine([Group(1, 53, 0, 0), Group(1, 31, 0, 0)])
+    rows = [{"pod": Pod(gpus=30)}, {"pod": Pod(gpus=50)}]
+    assert started(simulate(nodes, rows, name="bestfit").run()) == [0.0, 0.0]
+    assert started(simulate(nodes, rows, name="binpack").run()) == [0.0, 0.0]
+    assert started(simulate(nodes, rows, name="spread").run()) == [0.0, HOUR]
+
+
+def test_small_pods_leave_the_large_node_alone():
+    """Nodes with 2, 1 and 1 GPUs take two pods of one and a pod of two.
+
+    https://github.com/volcano-sh/volcano/issues/3948
+    """
+    nodes = machine([Group(1, 2, 0, 0), Group(2, 1, 0, 0)])
+    rows = [{"replicas": 2}, {"pod": Pod(gpus=2)}]
+    assert started(simulate(nodes, rows).run()) == [0.0, 0.0]
+    assert started(simulate(nodes, rows, name="spread").run()) == [0.0, HOUR]
+
+
+@pytest.mark.parametrize(
+    ("used", "asked", "room", "smaller"), [((7, 6, 7), 4, 0, 2), ((6, 6, 6, 6), 8, 0, 2)], ids=["one of 4", "one of 8"]
+)
+def test_free_gpus_that_no_pod_of_a_size_can_use(used, asked, room, smaller):
+    nodes = uniform(len(used))
+    rows = [{"pod": Pod(gpus=count), "duration": 9 * HOUR} for count in used]
+    run = simulate(nodes, rows, policy=Policy(horizon=HOUR)).run()
+    assert run.bench.tables.of(Pod(gpus=asked)).total == room
+    assert run.bench.tables.of(Pod(gpus=smaller)).total >= 1

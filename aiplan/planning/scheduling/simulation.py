@@ -372,8 +372,8 @@ class Simulation:
 
     def reason(self, job: int) -> str:
         """Return why a job waits now."""
-        if self.records[job].first_reason == NEVER:
-            return NEVER
+        if job in self.never:
+            return self.never[job]
         if job in self._partial:
             return self.bench.obstacle(job, 1) or ORDER
         return self.bench.obstacle(job, self._needed(job)) or ORDER

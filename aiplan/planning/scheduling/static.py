@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.core import placement, quotas
+from aiplan.core import elastic, placement, quotas
 from aiplan.planning.scheduling.ledger import Ledger
 from aiplan.planning.scheduling.machine import MILLI
 from aiplan.planning.scheduling.state import State
@@ -42,16 +42,27 @@ class Share(NamedTuple):
     least: float
 
 
+class Goodput(NamedTuple):
+    """An elastic job on nodes that fail: share of the full rate if it shrinks and grows, and if it waits for all."""
+
+    name: str
+    least: int
+    most: int
+    elastic: float
+    rigid: float
+
+
 class Static(NamedTuple):
     """Closed-form answers."""
 
     fits: tuple[Fit, ...]
     shares: tuple[Share, ...]
+    goodput: tuple[Goodput, ...]
 
 
 def static(work: Workload) -> Static:
     """Return what is known of jobs and queues from the file alone."""
-    return Static(_fits(work), _shares(work))
+    return Static(_fits(work), _shares(work), _goodput(work))
 
 
 def _fits(work: Workload) -> tuple[Fit, ...]:
@@ -66,6 +77,26 @@ def _fits(work: Workload) -> tuple[Fit, ...]:
         found.append(Fit(job.name, pods, pod.milli / MILLI, most, stranded, unused, blocked[index]))
         first += job.count
     return tuple(found)
+
+
+def _goodput(work: Workload) -> tuple[Goodput, ...]:
+    """Return elastic jobs alone on nodes of their own; one pod a node, no spares."""
+    between, repair = work.policy.failures
+    jobs = work.jobs
+    if jobs is None or not math.isfinite(between):
+        return ()
+    found: dict[str, Goodput] = {}
+    first = np.cumsum([0, *(job.count for job in work.plan.file.jobs)])[:-1].tolist()
+    for job, row in zip(work.plan.file.jobs, first, strict=True):
+        least, most = int(jobs.least[row]), int(jobs.replicas[row])
+        if least < most:
+            lost = float(jobs.checkpoint[row]) / 2.0
+            lost = lost if math.isfinite(lost) else float(jobs.duration[row]) / 2.0
+            speeds = np.array([jobs.speed(row, pods) for pods in range(1, most + 1)])
+            shared = (between, repair, work.policy.resize, lost)
+            grown = float(elastic.elastic_goodput(speeds, float(least), *shared))
+            found[job.name] = Goodput(job.name, least, most, grown, float(elastic.rigid_goodput(float(most), *shared)))
+    return tuple(found.values())
 
 
 def _on_empty(work: Workload, pod: Pod) -> tuple[int, int, int]:

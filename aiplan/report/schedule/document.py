@@ -73,6 +73,7 @@ def document(answer: Answer) -> str:
         "cluster": {"nodes": machine.size, "gpus": machine.gpu_count},
         "runs": [_run(run) for run in answer.runs],
         "fits": [row._asdict() for row in answer.static.fits],
+        "goodput": [row._asdict() for row in answer.static.goodput],
         "queues": [row._asdict() for row in answer.static.shares],
         "jobs": []
         if first.simulation is None

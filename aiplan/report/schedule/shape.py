@@ -33,6 +33,7 @@ def schedule_result() -> dict[str, Any]:
     replay = {"pods": COUNT, "lost": _list(lost), "allocation_at_50_80_100": _list(NUMBER)}
     fit = dict.fromkeys(("pods", "gpus_per_pod", "most", "stranded", "unused"), NUMBER)
     queue = dict.fromkeys(("nominal", "most", "least"), NUMBER)
+    rates = {"elastic": NUMBER, "rigid": NUMBER}
     node = _closed({"name": TEXT, "gpus": _list(TEXT)})
     waiting = _closed({"name": TEXT, "reason": TEXT, "waited_s": NUMBER, "pods": COUNT, "gpus": NUMBER})
     snapshot = _closed(
@@ -49,6 +50,7 @@ def schedule_result() -> dict[str, Any]:
             "cluster": _closed({"nodes": COUNT, "gpus": COUNT}),
             "runs": _list({"oneOf": [_closed(_row(RUN) | extra), _closed(_row(REPLAY) | replay)]}),
             "fits": _list(_closed({"name": TEXT, "blocked": UNKNOWN} | fit)),
+            "goodput": _list(_closed({"name": TEXT, "least": COUNT, "most": COUNT} | rates)),
             "queues": _list(_closed({"name": TEXT, "kind": TEXT} | queue)),
             "jobs": _list(_closed(_row(JOBS))),
             "timeline": _list({"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}),

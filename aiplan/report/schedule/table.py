@@ -45,6 +45,8 @@ def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
         yield from _block(wording.SHARES, wording.shares(answer), first_number=2)
     if answer.static.fits:
         yield from _block(wording.FITS, wording.fits(answer))
+    if answer.static.goodput:
+        yield from _block(wording.GOODPUT, wording.goodput(answer))
     if first.snapshot is not None:
         yield ""
         yield Text(wording.moment(first.snapshot), BOLD)

@@ -20,6 +20,7 @@ WAITS = ("waiting time", "jobs", "mean", "median", "90 %", "longest", "never")
 RUNS = ("", "used", "useful", "all done", "mean wait", "stops", "lost\nGPU-h", "held\nGPU-h")
 REPLAYS = ("", "allocated", "+-", "at 80 %", "at 100 %", "fragments", "lost pods")
 FITS = ("job", "pods", "GPUs each", "room for", "stranded", "left over", "blocked")
+GOODPUT = ("on nodes that fail", "pods", "elastic", "waiting for all")
 SHARES = ("queue", "rules", "own GPUs", "most", "while others use theirs")
 WAITING = ("waits", "why", "pods", "GPUs", "for")
 MOST_LINES = 40
@@ -104,12 +105,13 @@ def _replay_facts(found: Replayed) -> list[Fact]:
     marks = f"at 80 % of arrivals, {percent(found.at_marks[2])} at 100 %"
     lost = ", ".join(f"{gone:,.4g} of {all_:,.4g} with {size}" for size, (all_, gone) in found.lost.items() if gone)
     gone = sum(gone for _, gone in found.lost.values())
+    plural = "" if round(gone) == 1 else "s"
     return [
         Fact("arrivals", percent(found.arrived), f"of all GPUs asked for by {found.pods:,} pods that never leave"),
         Fact("GPUs allocated", percent(found.allocation), seeds),
         Fact("on the way", percent(found.at_marks[1]), marks),
         Fact("fragments", percent(found.fragmentation), "of what is idle is of no use to typical pods"),
-        Fact("no place for", f"{gone:,.0f} pods", lost),
+        Fact("no place for", f"{gone:,.0f} pod{plural}", lost),
     ]
 
 
@@ -145,7 +147,7 @@ def _run_cells(run: Run) -> tuple[str, ...]:
         state = f"{found.finished:,} done"
     else:
         state = time(found.span)
-    held = "for ever" if found.deadlock is not None else gpu_hours(found.held)
+    held = f"{found.deadlock.gpus:g} an hour" if found.deadlock is not None else gpu_hours(found.held)
     return (
         run.variant.label,
         percent(found.utilisation),
@@ -187,6 +189,14 @@ def fits(answer: Answer) -> list[tuple[str, ...]]:
             "" if math.isnan(row.blocked) else percent(row.blocked),
         )
         for row in answer.static.fits
+    ]
+
+
+def goodput(answer: Answer) -> list[tuple[str, ...]]:
+    """Return elastic jobs on nodes that fail, by the closed form."""
+    return [
+        (row.name, f"{row.least} to {row.most}", percent(row.elastic), percent(row.rigid))
+        for row in answer.static.goodput
     ]
 
 
