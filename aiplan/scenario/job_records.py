@@ -20,7 +20,7 @@ KINDS = ("kueue", "volcano", "resource-quota")
 SHARING = ("none", "time-slicing", "mps", "mig")
 WISHES = ("any", "preferred", "required")
 TRACES = ("openb", "philly")
-NAME = "[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
+NAME = "[a-z0-9]|[a-z0-9][-a-z0-9.]*[a-z0-9]"
 """Names that Kubernetes takes."""
 
 
