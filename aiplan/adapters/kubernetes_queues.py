@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from aiplan.adapters.kubernetes import GPU, HOST_LABEL, cores, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from aiplan.adapters.kubernetes import Manifest
 
@@ -95,7 +95,7 @@ def flavor(one: Flavor, *, racks: bool) -> Manifest:
     """Return a flavor of Kueue for the nodes of a pool."""
     spec: dict[str, Any] = {"nodeLabels": dict(one.labels)}
     if one.taints:
-        spec["nodeTaints"] = [{"key": key, "value": "present", "effect": "NoSchedule"} for key in one.taints]
+        spec["nodeTaints"] = [{"key": key, "effect": "NoSchedule"} for key in one.taints]
         spec["tolerations"] = [{"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in one.taints]
     if racks:
         spec["topologyName"] = TOPOLOGY_NAME
@@ -110,23 +110,19 @@ def topology(rack_label: str) -> Manifest:
 
 def cluster_queue(team: Team, flavors: Sequence[Flavor]) -> Manifest:
     """Return a queue of Kueue; its quota is filled with the flavors in their order, as far as each goes."""
-    names = ("cpu", "memory", GPU)
-    rows = [{"name": one.name, "resources": [{"name": name} for name in names]} for one in flavors]
-    for place, (name, index, write) in enumerate(((names[0], 1, cores), (names[1], 2, quantity), (GPU, 0, _whole))):
-        nominal = _spread(team.quota[index], [one.there[index] for one in flavors])
-        for row, share in zip(rows, nominal, strict=True):
-            cell: dict[str, Any] = row["resources"][place]  # type: ignore[assignment]
-            cell["nominalQuota"] = write(share)
-            if team.cohort and math.isfinite(team.borrowing[index]):
-                cell["borrowingLimit"] = write(team.borrowing[index])
-            if team.cohort and math.isfinite(team.lending[index]):
-                cell["lendingLimit"] = write(min(team.lending[index], share))
-            assert cell["name"] == name  # noqa: S101  the order of names
+    shares = [_spread(team.quota[index], [one.there[index] for one in flavors]) for index in range(len(COVERED))]
+    rows = [
+        {
+            "name": one.name,
+            "resources": [_cell(team, index, shares[index][place]) for index in COVERED],
+        }
+        for place, one in enumerate(flavors)
+    ]
     spec: dict[str, Any] = {
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": team.name}},
         "queueingStrategy": "BestEffortFIFO",
         "preemption": {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any" if team.cohort else "Never"},
-        "resourceGroups": [{"coveredResources": list(names), "flavors": rows}],
+        "resourceGroups": [{"coveredResources": [name for name, _ in COVERED.values()], "flavors": rows}],
     }
     if team.cohort:
         spec["cohortName"] = team.cohort
@@ -136,6 +132,24 @@ def cluster_queue(team: Team, flavors: Sequence[Flavor]) -> Manifest:
 
 def _whole(value: float) -> str:
     return f"{math.floor(value)}"
+
+
+COVERED: dict[int, tuple[str, Callable[[float], str]]] = {
+    1: ("cpu", cores),
+    2: ("memory", quantity),
+    0: (GPU, _whole),
+}
+"""Resources of quotas by their place in an amount: what they are called, and how they are written."""
+
+
+def _cell(team: Team, index: int, share: float) -> dict[str, str]:
+    name, write = COVERED[index]
+    cell = {"name": name, "nominalQuota": write(share)}
+    if team.cohort and math.isfinite(team.borrowing[index]):
+        cell["borrowingLimit"] = write(team.borrowing[index])
+    if team.cohort and math.isfinite(team.lending[index]):
+        cell["lendingLimit"] = write(min(team.lending[index], share))
+    return cell
 
 
 def _spread(total: float, there: Sequence[float]) -> list[float]:

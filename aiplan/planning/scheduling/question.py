@@ -50,6 +50,11 @@ class Replayed(NamedTuple):
     fragmentation: float
     lost: dict[str, tuple[float, float]]
 
+    @property
+    def lost_pods(self) -> float:
+        """Pods that found no place."""
+        return sum(gone for _, gone in self.lost.values())
+
 
 class Run(NamedTuple):
     """A variant and what came of it: a simulation with its numbers and a snapshot, or a replay."""

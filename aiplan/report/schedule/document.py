@@ -148,10 +148,9 @@ def _run_row(run: Run) -> tuple[Cell, ...]:
 def _replay_row(run: Run) -> tuple[Cell, ...]:
     found = run.replayed
     assert found is not None  # noqa: S101  the caller has looked
-    lost = sum(gone for _, gone in found.lost.values())
     variant = run.variant
     names = (variant.label, variant.strategy, variant.ties)
-    return (*names, found.seeds, found.arrived, found.allocation, found.spread, found.fragmentation, lost)
+    return (*names, found.seeds, found.arrived, found.allocation, found.spread, found.fragmentation, found.lost_pods)
 
 
 def _run(run: Run) -> dict[str, Any]:

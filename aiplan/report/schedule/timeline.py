@@ -23,7 +23,12 @@ body { font: 14px/1.45 system-ui, sans-serif; margin: 2rem; color: #1c2330; back
 h1 { font-size: 1.15rem; } svg { max-width: 100%; height: auto; } text { font-size: 10px; fill: #4a5568; }
 .use { fill: #3b6fb6; fill-opacity: .25; stroke: #3b6fb6; } .wait { fill: #d9a441; } .run { fill: #3b6fb6; }
 .axis { stroke: #cbd2dc; } dt { float: left; clear: left; width: 9rem; color: #4a5568; } dd { margin-left: 9.5rem; }
+.key { display: inline-block; width: 1.2rem; height: .6rem; margin: 0 .3rem 0 .8rem; }
+.run-key { background: #3b6fb6; } .wait-key { background: #d9a441; }
 """
+
+
+LEGEND = '<p><b class="key run-key"></b> runs, as high as it has pods <b class="key wait-key"></b> waits</p>'
 
 
 def timeline(answer: Answer) -> str:
@@ -33,7 +38,7 @@ def timeline(answer: Answer) -> str:
         f"<dt>{escape(fact.label)}</dt><dd>{escape(fact.value)} {escape(fact.note)}</dd>"
         for fact in wording.headline(answer)
     )
-    pictures = "" if run is None else _use(run) + _jobs(run)
+    pictures = "" if run is None else _use(run) + LEGEND + _jobs(run)
     name = escape(wording.title(answer))
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>'

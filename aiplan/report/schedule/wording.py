@@ -104,14 +104,13 @@ def _replay_facts(found: Replayed) -> list[Fact]:
     seeds = f"mean of {found.seeds} seeds, +- {100 * found.spread:.2f} points" if found.seeds > 1 else "one seed"
     marks = f"at 80 % of arrivals, {percent(found.at_marks[2])} at 100 %"
     lost = ", ".join(f"{gone:,.4g} of {all_:,.4g} with {size}" for size, (all_, gone) in found.lost.items() if gone)
-    gone = sum(gone for _, gone in found.lost.values())
-    plural = "" if round(gone) == 1 else "s"
+    plural = "" if round(found.lost_pods) == 1 else "s"
     return [
         Fact("arrivals", percent(found.arrived), f"of all GPUs asked for by {found.pods:,} pods that never leave"),
         Fact("GPUs allocated", percent(found.allocation), seeds),
         Fact("on the way", percent(found.at_marks[1]), marks),
         Fact("fragments", percent(found.fragmentation), "of what is idle is of no use to typical pods"),
-        Fact("no place for", f"{gone:,.0f} pod{plural}", lost),
+        Fact("no place for", f"{found.lost_pods:,.0f} pod{plural}", lost),
     ]
 
 
@@ -125,7 +124,6 @@ def compare(answer: Answer) -> tuple[Sequence[str], list[tuple[str, ...]]]:
 def _replay_cells(run: Run) -> tuple[str, ...]:
     found = run.replayed
     assert found is not None  # noqa: S101  the caller has looked
-    gone = sum(lost for _, lost in found.lost.values())
     return (
         run.variant.label,
         f"{100 * found.allocation:.2f} %",
@@ -133,7 +131,7 @@ def _replay_cells(run: Run) -> tuple[str, ...]:
         f"{100 * found.at_marks[1]:.2f} %",
         f"{100 * found.at_marks[2]:.2f} %",
         percent(found.fragmentation),
-        f"{gone:,.0f}",
+        f"{found.lost_pods:,.0f}",
     )
 
 
