@@ -37,7 +37,7 @@ class Pool(Declared):
 
     name: str = text(doc="Name of the pool", pattern=NAME)
     node: str | None = text(doc="Id of a node in the catalog: GPUs, their type, host memory", default=None)
-    nodes: int = integer(doc="Nodes of the pool", minimum=1, maximum=1_000_000)
+    nodes: int = integer(doc="Nodes of the pool", minimum=1, maximum=100_000)
     gpus: int | None = integer(doc="GPUs of a node, if not the catalog's", default=None, minimum=0, maximum=1024)
     gpu_type: str | None = text(doc="Type of the GPUs, if not the catalog's", default=None)
     cpus: float | None = number(
@@ -88,7 +88,7 @@ class Job(Declared):
     queue: str | None = text(doc="Queue; the only one if not given", default=None)
     priority: str | None = text(doc="Priority class; 0 if not given", default=None)
     replicas: int | None = integer(
-        doc="Pods; 1 if not given, or the nodes of the scenario", default=None, minimum=1, maximum=1_000_000
+        doc="Pods; 1 if not given, or the nodes of the scenario", default=None, minimum=1, maximum=100_000
     )
     min_replicas: int | None = integer(
         doc="Pods with which it can run, if fewer: it is elastic then", default=None, minimum=1

@@ -92,8 +92,8 @@ def test_cohorts_lend_what_they_have_and_no_more(queues, requests):
             f"q{n}",
             nominal=(float(own), math.inf, math.inf),
             cohort="c",
-            borrowing=(b, math.inf, math.inf),
-            lending=(l, math.inf, math.inf),
+            borrowing=(most, math.inf, math.inf),
+            lending=(lent, math.inf, math.inf),
         )
         for n, (own, most, lent) in enumerate(queues)
     ]

@@ -65,6 +65,11 @@ class Outcome(NamedTuple):
     deadlock: Deadlock | None
 
     @property
+    def later(self) -> int:
+        """Jobs that are submitted after the end."""
+        return self.jobs - self.finished - self.running - self.waiting - self.never
+
+    @property
     def utilisation(self) -> float:
         """Share of all GPU time, from the first submission to the end, that was given to jobs."""
         return self.busy / (self.gpus * self.span) if self.span and self.gpus else 0.0
@@ -219,7 +224,7 @@ def snapshot(run: Simulation, work: Workload) -> Snapshot:
     typical = Typical(work.typical)
     return Snapshot(
         run.now,
-        1.0 - idle / max(bench.machine.gpu_count * 1000.0, 1.0),
+        1.0 - idle / (bench.machine.gpu_count * 1000.0) if bench.machine.gpu_count else 0.0,
         float(typical.of(state).sum()) / idle if idle else 0.0,
         tuple((name, tuple(there)) for name, there in zip(bench.machine.names, devices, strict=True)),
         tuple(waiting),

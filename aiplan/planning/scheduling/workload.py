@@ -83,7 +83,7 @@ def workload(plan: JobsPlan, catalog: Catalog, diagnostics: Diagnostics) -> Work
         diagnostics.raise_if_errors()
         jobs = _jobs(plan, sizes)
     diagnostics.raise_if_errors()
-    counts = arrivals.counts if arrivals else Counter(_every_pod(jobs))
+    counts = arrivals.counts if arrivals else _pod_counts(jobs)
     weights = file.rules.weights
     return Workload(
         plan=plan,
@@ -194,8 +194,12 @@ def _jobs(plan: JobsPlan, sizes: dict[int, Sized]) -> Jobs:
     )
 
 
-def _every_pod(jobs: Jobs | None) -> list[Pod]:
-    return [] if jobs is None else [jobs.classes[kind] for kind in np.repeat(jobs.kind, jobs.replicas).tolist()]
+def _pod_counts(jobs: Jobs | None) -> dict[Pod, int]:
+    """Return how many pods of each class there are in all."""
+    if jobs is None:
+        return {}
+    counts = np.bincount(jobs.kind, jobs.replicas, len(jobs.classes))
+    return {pod: round(count) for pod, count in zip(jobs.classes, counts.tolist(), strict=True)}
 
 
 # Traces

@@ -62,14 +62,16 @@ def headline(answer: Answer) -> list[Fact]:
 
 def _run_facts(found: Outcome, answer: Answer) -> list[Fact]:
     done = f"{found.finished:,} of {found.jobs:,}"
-    rest = ", ".join(
-        f"{count:,} {word}"
-        for count, word in ((found.running, "run"), (found.waiting, "wait"), (found.never, "can never start"))
-        if count
+    counts = (
+        (found.running, "run"),
+        (found.waiting, "wait"),
+        (found.never, "can never start"),
+        (found.later, "come later"),
     )
+    rest = ", ".join(f"{count:,} {word}" for count, word in counts if count)
     facts = [
         Fact("jobs done", done, rest, GOOD if found.finished == found.jobs else BAD if found.never else BOLD),
-        Fact("all over after", time(found.span)),
+        Fact("looked at for" if found.running or found.later else "all over after", time(found.span)),
         Fact("GPUs in use", percent(found.utilisation), f"{percent(found.goodput)} in work that was not lost"),
     ]
     stops = (
@@ -210,6 +212,8 @@ def cluster_map(found: Snapshot) -> tuple[list[tuple[str, str]], str]:
     if len(lines) > MOST_LINES:
         return _summary(found), ""
     legend = ", ".join(f"{letter} {job}" for job, letter in names.items())
+    if not lines:
+        return [], ""
     return lines, f"{FREE} free, {DOWN} down, {MANY} shared or others; {legend}" if legend else f"{FREE} free"
 
 
