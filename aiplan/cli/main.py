@@ -15,7 +15,7 @@ from aiplan.cli import (
     accuracy,
     calibrate,
     catalog,
-    check,
+    check_manifests,
     collective,
     compare,
     estimate,
@@ -51,10 +51,12 @@ app.command("explain", help=explain.HELP, short_help=explain.SHORT)(explain.expl
 app.command("collective", help=collective.HELP, short_help=collective.SHORT)(collective.collective)
 app.command("topology", help=topology.HELP, short_help=topology.SHORT)(topology.topology)
 app.command("schedule", help=schedule.HELP, short_help=schedule.SHORT)(schedule.schedule)
+app.command("check-manifests", help=check_manifests.HELP, short_help=check_manifests.SHORT)(
+    check_manifests.check_manifests
+)
 app.command("accuracy", help=accuracy.HELP, short_help=accuracy.SHORT)(accuracy.accuracy)
 app.add_typer(calibrate.app)
 app.add_typer(catalog.app)
-app.add_typer(check.app)
 app.add_typer(export.app)
 app.command("schema", help=schema.HELP, short_help=schema.SHORT)(schema.schema)
 

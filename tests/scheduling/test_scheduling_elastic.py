@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aiplan.catalog.load import Catalog
-from aiplan.core import elastic
+from aiplan.core import resizing
 from aiplan.declare import Diagnostics
 from aiplan.planning.estimate import estimate
 from aiplan.planning.scheduling.jobs import Failures, Policy
@@ -39,27 +39,27 @@ def simulated(least, speeds, between=20 * DAY, repair=12 * HOUR, restart=900.0, 
 
 
 def test_rigid_job_gets_on_as_the_closed_form_says():
-    form = elastic.rigid_goodput(8.0, 20 * DAY, 12 * HOUR, 900.0, HOUR)
+    form = resizing.waiting_goodput(8.0, 20 * DAY, 12 * HOUR, 900.0, HOUR)
     assert simulated(8, PROPORTIONAL) == pytest.approx(form, rel=0.03)
 
 
 @pytest.mark.parametrize("speeds", [PROPORTIONAL, HALVES], ids=["any size", "four or eight"])
 def test_elastic_job_gets_on_as_the_closed_form_says(speeds):
-    form = elastic.elastic_goodput(speeds, 4.0, 20 * DAY, 12 * HOUR, 900.0, HOUR)
+    form = resizing.resizing_goodput(speeds, 4.0, 20 * DAY, 12 * HOUR, 900.0, HOUR)
     assert simulated(4, speeds) == pytest.approx(form, rel=0.015)
 
 
 def test_a_job_that_may_not_shrink_is_rigid():
-    rigid = elastic.rigid_goodput(8.0, 50 * DAY, HOUR, 300.0, 600.0)
-    assert elastic.elastic_goodput(PROPORTIONAL, 8.0, 50 * DAY, HOUR, 300.0, 600.0) == pytest.approx(rigid, rel=1e-3)
+    rigid = resizing.waiting_goodput(8.0, 50 * DAY, HOUR, 300.0, 600.0)
+    assert resizing.resizing_goodput(PROPORTIONAL, 8.0, 50 * DAY, HOUR, 300.0, 600.0) == pytest.approx(rigid, rel=1e-3)
 
 
 def test_no_failures_no_loss():
-    assert elastic.elastic_goodput(PROPORTIONAL, 2.0, 1e15, HOUR, 300.0, 600.0) == pytest.approx(1.0)
+    assert resizing.resizing_goodput(PROPORTIONAL, 2.0, 1e15, HOUR, 300.0, 600.0) == pytest.approx(1.0)
 
 
 def test_smaller_is_never_worse_where_rates_are_proportional():
-    found = [elastic.elastic_goodput(PROPORTIONAL, least, 20 * DAY, 12 * HOUR, 60.0, HOUR) for least in range(1, 9)]
+    found = [resizing.resizing_goodput(PROPORTIONAL, least, 20 * DAY, 12 * HOUR, 60.0, HOUR) for least in range(1, 9)]
     assert found == sorted(found, reverse=True)
 
 

@@ -36,7 +36,7 @@ def documents(text):
 def test_what_is_written_is_found_valid(run, source, flavor):
     written = run("export", "k8s", source, "--flavor", flavor, "--rdma", "rdma/ib")
     assert written.code == 0
-    checked = run("check", "manifests", "-", stdin=written.out.encode())
+    checked = run("check-manifests", "-", stdin=written.out.encode())
     assert checked.code == 0, checked.err
     assert checked.out.count("can be scheduled") >= 1
 
@@ -103,7 +103,7 @@ def test_a_trainjob_cannot_be_elastic(run):
 
 
 def test_json(run, jobs):
-    for arguments in (["export", "k8s", jobs], ["check", "manifests", "kueue.yaml", "--on", jobs]):
+    for arguments in (["export", "k8s", jobs], ["check-manifests", "kueue.yaml", "--on", jobs]):
         run("export", "k8s", jobs, "--flavor", "kueue", "-o", "kueue.yaml")
         done = run(*arguments, "--format", "json")
         Draft7Validator(schema_of("result")).validate(json.loads(done.out))
@@ -238,7 +238,7 @@ BROKEN = {
 def test_broken_manifest_is_caught(run, folder, name):
     text, code, message, line = BROKEN[name]
     (folder / "m.yaml").write_text("# first\n---\n" + pod("sound") + "---\n" + text)
-    done = run("check", "manifests", "m.yaml")
+    done = run("check-manifests", "m.yaml")
     assert done.code == 2
     assert done.out == ""
     assert f"error[{code}]" in done.err
@@ -256,7 +256,7 @@ def test_sound_forms_of_the_broken_ones_pass(run, folder):
         VOLCANO.replace("9", "8"),
     ]
     (folder / "m.yaml").write_text("---\n".join(sound))
-    done = run("check", "manifests", "m.yaml")
+    done = run("check-manifests", "m.yaml")
     assert done.code == 0, done.err
 
 
@@ -291,7 +291,7 @@ NEVER = {
 def test_what_will_never_be_scheduled(run, folder, name):
     (folder / "pools.yaml").write_text(POOLS)
     (folder / "m.yaml").write_text(NEVER[name][0])
-    done = run("check", "manifests", "m.yaml", "--on", "pools.yaml", "--width", 200)
+    done = run("check-manifests", "m.yaml", "--on", "pools.yaml", "--width", 200)
     assert done.code == 1
     assert NEVER[name][1] in done.out
 
@@ -300,7 +300,7 @@ def test_quotas_of_the_file_count(run, folder):
     (folder / "pools.yaml").write_text(POOLS)
     quota = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q}\nspec: {hard: {requests.nvidia.com/gpu: 1}}\n"
     (folder / "m.yaml").write_text(quota + "---\n" + pod(gpus="2"))
-    done = run("check", "manifests", "m.yaml", "--on", "pools.yaml", "--width", 200)
+    done = run("check-manifests", "m.yaml", "--on", "pools.yaml", "--width", 200)
     assert done.code == 1
     assert "2 GPUs, and the quota q of its namespace has 1" in done.out
 
@@ -309,7 +309,7 @@ def test_names_that_lead_nowhere(run, folder):
     local = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: q}\nspec: {clusterQueue: other}\n"
     queue = QUEUE.replace("COHORT", "cohortName").replace("LENDS", "4")
     (folder / "m.yaml").write_text(local + "---\n" + queue)
-    done = run("check", "manifests", "m.yaml")
+    done = run("check-manifests", "m.yaml")
     assert done.code == 2
     assert "LocalQueue q: no ClusterQueue 'other'" in done.err
 

@@ -369,3 +369,56 @@ def test_free_gpus_that_no_pod_of_a_size_can_use(used, asked, room, smaller):
     run = simulate(nodes, rows, policy=Policy(horizon=HOUR)).run()
     assert run.bench.tables.of(Pod(gpus=asked)).total == room
     assert run.bench.tables.of(Pod(gpus=smaller)).total >= 1
+
+
+def kube_victims(nodes, running, asked):
+    """Choose a node and victims as kube-scheduler does, with plain lists: (node, GPUs, priority, start, job) each."""
+    options = []
+    for node, gpus in enumerate(nodes):
+        here = [one for one in running if one[0] == node]
+        lower = [one for one in here if one[2] < asked[1]]
+        free = gpus - sum(one[1] for one in here)
+        if free >= asked[0] or not lower or free + sum(one[1] for one in lower) < asked[0]:
+            continue
+        left, victims = free + sum(one[1] for one in lower), []
+        for one in sorted(lower, key=lambda one: (-one[2], one[3], one[4])):
+            if left - one[1] >= asked[0]:
+                left -= one[1]
+            else:
+                victims.append(one)
+        highest = max(one[2] for one in victims)
+        options.append(
+            (
+                highest,
+                sum(one[2] + 2**31 for one in victims),
+                len(victims),
+                -min(one[3] for one in victims if one[2] == highest),
+                node,
+                sorted(one[4] for one in victims),
+            )
+        )
+    return min(options)[-1] if options else []
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 5), st.integers(0, 4)), min_size=3, max_size=16),
+    st.integers(1, 8),
+    st.integers(1, 5),
+)
+def test_victims_on_a_node_against_plain_lists(small, gpus, priority):
+    rows = [
+        {"pod": Pod(gpus=g), "priority": p, "submit": float(n), "duration": 99 * HOUR, "preempts": False}
+        for n, (g, p) in enumerate(small)
+    ]
+    rows.append({"pod": Pod(gpus=gpus), "priority": priority, "submit": 100.0, "duration": HOUR})
+    before = simulate(uniform(3), rows, policy=Policy(horizon=50.0)).run()
+    running = [
+        (one.spots[0][0], before.bench.pod(job).gpus, before.bench.priority[job], one.begun, job)
+        for job, one in before.bench.running.items()
+    ]
+    expected = kube_victims([8, 8, 8], running, (gpus, priority))
+    free = [8 - sum(one[1] for one in running if one[0] == node) for node in range(3)]
+    after = simulate(uniform(3), rows, policy=Policy(horizon=100.5)).run()
+    stopped = [job for job, record in enumerate(after.records) if record.preempted]
+    assert stopped == ([] if max(free) >= gpus else expected)

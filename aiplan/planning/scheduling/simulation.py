@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from aiplan.planning.scheduling.strategies import Strategy
 
 FINISH, REPAIR, FAIL, TIMEOUT, SUBMIT = range(5)
+"""Kinds of events, in the order in which those of one time are handled; `_handlers` has the same order."""
 JITTER = 1e-4
 """Largest share that is added to the time after which an evicted job is queued again, so that ties come undone."""
 
-Shape = tuple[int, int, int, int, int]
-"""Jobs that fit or do not fit alike: class of pods, pods, queue, priority, topology."""
+Shape = tuple[int, int, int, int, int, bool]
+"""Jobs that fit or do not fit alike: class of pods, pods, queue, priority, topology, and whether they preempt."""
 
 
 class Deadlock(NamedTuple):
@@ -66,6 +67,7 @@ class Simulation:
         self._kind: list[int] = jobs.kind.tolist()
         self._preempts: list[bool] = jobs.preempts.tolist()
         self._stopped_at = [math.nan] * jobs.size
+        self._handlers = (self._finish, self._repair, self._fail, self._time_out, self._submit)
         self._versions = [0] * jobs.size
         self._waiting: dict[Shape, list[tuple[float, int]]] = {}
         self._partial: dict[int, None] = {}
@@ -99,17 +101,10 @@ class Simulation:
     def step(self) -> None:
         """Handle all events of the next time, then start what can be started."""
         self._advance(self._events[0][0])
-        handlers = {
-            FINISH: self._finish,
-            REPAIR: self._repair,
-            FAIL: self._fail,
-            TIMEOUT: self._time_out,
-            SUBMIT: self._submit,
-        }
         while self._events and self._events[0][0] == self.now:
             _, kind, which, version = heapq.heappop(self._events)
             self._pending -= kind != FAIL
-            handlers[kind](which, version)
+            self._handlers[kind](which, version)
         self._start_what_fits()
         self._note_use()
 
@@ -206,7 +201,8 @@ class Simulation:
 
     def _shape(self, job: int) -> Shape:
         bench = self.bench
-        return (self._kind[job], self._needed(job), bench.queue[job], bench.priority[job], bench.topology[job])
+        size = (self._kind[job], self._needed(job), bench.queue[job])
+        return (*size, bench.priority[job], bench.topology[job], self._preempts[job])
 
     def _enqueue(self, job: int) -> None:
         shape = self._shape(job)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.core import elastic, placement, quotas
+from aiplan.core import placement, quotas, resizing
 from aiplan.planning.scheduling.ledger import Ledger
 from aiplan.planning.scheduling.machine import MILLI
 from aiplan.planning.scheduling.state import State
@@ -94,8 +94,10 @@ def _goodput(work: Workload) -> tuple[Goodput, ...]:
             lost = lost if math.isfinite(lost) else float(jobs.duration[row]) / 2.0
             speeds = np.array([jobs.speed(row, pods) for pods in range(1, most + 1)])
             shared = (between, repair, work.policy.resize, lost)
-            grown = float(elastic.elastic_goodput(speeds, float(least), *shared))
-            found[job.name] = Goodput(job.name, least, most, grown, float(elastic.rigid_goodput(float(most), *shared)))
+            grown = float(resizing.resizing_goodput(speeds, float(least), *shared))
+            found[job.name] = Goodput(
+                job.name, least, most, grown, float(resizing.waiting_goodput(float(most), *shared))
+            )
     return tuple(found.values())
 
 

@@ -1,4 +1,4 @@
-"""`aiplan check`: is this file sane? Manifests of Kubernetes against their kinds, the rules, and pools."""
+"""`aiplan check-manifests`: manifests of Kubernetes against their kinds, the rules, and pools."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +10,8 @@ from aiplan.cli.options import with_session
 if TYPE_CHECKING:
     from aiplan.cli.session import Session
 
-HELP = "Check files before they are used."
 SHORT = "Manifests of Kubernetes: fields, rules, and whether the pods can ever be scheduled."
-MANIFESTS_HELP = """Check manifests of Kubernetes without a cluster.
+HELP = """Check manifests of Kubernetes without a cluster.
 
 Every field is held against its kind (Pod, Job, PyTorchJob, TrainJob, JobSet, Volcano, Kueue, quotas, classes), then the
 rules that no list of fields holds: names, whole GPUs, requests equal to limits, elastic workers, quotas and cohorts.
@@ -22,21 +21,14 @@ Exit code 1: some pods can never be scheduled.
 
 \b
 Examples:
-  aiplan check manifests jobs.yaml
-  aiplan check manifests jobs.yaml --on research-cluster
+  aiplan check-manifests jobs.yaml
+  aiplan check-manifests jobs.yaml --on research-cluster
 """
 NO = 1
-app = typer.Typer(name="check", help=HELP, rich_markup_mode=None, no_args_is_help=False)
 
 
-@app.callback()
-def check() -> None:
-    """Hold the commands below `check`."""
-
-
-@app.command("manifests", help=MANIFESTS_HELP, short_help=SHORT)
 @with_session
-def manifests(
+def check_manifests(
     session: "Session",
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="Manifests, or - for standard input.", show_default=False)
@@ -46,7 +38,7 @@ def manifests(
         typer.Option("--on", metavar="JOBS", help="Jobs file whose pools they run on.", autocompletion=jobs_files),
     ] = None,
 ) -> None:
-    """Check manifests."""
+    """Run the command."""
     from aiplan.adapters.kubernetes_check import read_manifests
     from aiplan.cli.session import log_texts
     from aiplan.declare import Diagnostics

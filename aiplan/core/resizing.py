@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @closed_form
-def rigid_goodput(nodes: Numeric, between: Numeric, repair: Numeric, restart: Numeric, lost: Numeric) -> Numeric:
+def waiting_goodput(nodes: Numeric, between: Numeric, repair: Numeric, restart: Numeric, lost: Numeric) -> Numeric:
     """Share of the full rate at which a job gets on that waits until all its nodes are back.
 
     g = a^N max(1 - (N / m) (r + l), 0), a = m / (m + d)
@@ -42,7 +42,7 @@ def rigid_goodput(nodes: Numeric, between: Numeric, repair: Numeric, restart: Nu
 
     Examples
     --------
-    >>> round(float(rigid_goodput(64.0, 2.592e7, 43200.0, 600.0, 1800.0)), 4)
+    >>> round(float(waiting_goodput(64.0, 2.592e7, 43200.0, 600.0, 1800.0)), 4)
     0.8936
 
     References
@@ -55,7 +55,7 @@ def rigid_goodput(nodes: Numeric, between: Numeric, repair: Numeric, restart: Nu
 
 
 @closed_form
-def elastic_goodput(
+def resizing_goodput(
     values: Numeric, least: Numeric, between: Numeric, repair: Numeric, restart: Numeric, lost: Numeric
 ) -> Numeric:
     """Share of the full rate at which a job gets on that shrinks when nodes fail and grows when they are back.
