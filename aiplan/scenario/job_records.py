@@ -168,7 +168,10 @@ class Rules(Declared):
         default="best-effort",
     )
     starvation_guard: float | None = quantity(
-        "time", doc="Nothing overtakes a job that has waited so long", default=None, above=0
+        "time",
+        doc="What puts off a job that has waited so long is not started before it",
+        default=None,
+        above=0,
     )
     preemption: bool = flag(doc="Whether jobs are stopped for others", default=True)
     elastic: bool = flag(

@@ -422,3 +422,29 @@ def test_victims_on_a_node_against_plain_lists(small, gpus, priority):
     after = simulate(uniform(3), rows, policy=Policy(horizon=100.5)).run()
     stopped = [job for job, record in enumerate(after.records) if record.preempted]
     assert stopped == ([] if max(free) >= gpus else expected)
+
+
+def test_reservation_lets_past_what_ends_in_time_and_nothing_else():
+    """Six of eight GPUs are taken until 4 h; a job of eight has a reservation for then."""
+    rows = [
+        {"replicas": 6, "duration": 4 * HOUR},
+        {"replicas": 8, "submit": 60.0},
+        {"replicas": 1, "submit": 1.5 * HOUR, "duration": 2.4 * HOUR},
+        {"replicas": 1, "submit": 1.5 * HOUR, "duration": 2.6 * HOUR},
+    ]
+    run = simulate(uniform(1), rows, policy=Policy(guard=HOUR)).run()
+    assert started(run) == [0.0, 4 * HOUR, 1.5 * HOUR, 5 * HOUR]
+    without = simulate(uniform(1), rows).run()
+    assert started(without) == [0.0, pytest.approx(4.1 * HOUR), 1.5 * HOUR, 1.5 * HOUR]
+
+
+def test_reservation_counts_quotas():
+    queues = [Quota("a", nominal=(4, math.inf, math.inf)), Quota("b")]
+    rows = [
+        {"replicas": 3, "queue": 0, "duration": 3 * HOUR},
+        {"replicas": 4, "queue": 0, "submit": 1.0},
+        {"replicas": 8, "queue": 1, "submit": 2 * HOUR, "duration": 1.5 * HOUR},
+        {"replicas": 8, "queue": 1, "submit": 2 * HOUR, "duration": 0.5 * HOUR},
+    ]
+    run = simulate(uniform(2), rows, queues, policy=Policy(guard=HOUR)).run()
+    assert started(run) == [0.0, 3 * HOUR, 3 * HOUR, 2 * HOUR]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ class Running:
     working: bool = False
     held_since: float = 0.0
     begun: float = 0.0
+    end: float = math.inf
     nodes: set[int] = field(default_factory=set)
 
 

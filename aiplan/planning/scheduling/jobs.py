@@ -80,7 +80,7 @@ class Failures(NamedTuple):
 class Policy(NamedTuple):
     """Rules: gang scheduling, order, guard against starvation, preemption, elasticity, times in seconds.
 
-    `guard`: a job that has waited so long is next: of what comes after it in the order, nothing starts before it does.
+    `guard`: a job that has waited so long gets a reservation, and nothing starts after it that would put it off.
     `ready_timeout`: a job that holds some of its pods for so long without having all of them gives them back.
     `resize`: what a restart after a failure, a preemption or a change of size takes.
     """

@@ -145,6 +145,12 @@ class Ledger:
         self.used[queue] -= request
         self._changed(queue)
 
+    def restore(self, used: Array) -> None:
+        """Count as used what was used at another time."""
+        self.used[:] = used
+        self._deserved = None
+        self._open.clear()
+
     def ask(self, queue: int, gpus: float) -> None:
         """Count GPUs that wait, or with a negative number no longer wait."""
         self.asked[queue] += gpus

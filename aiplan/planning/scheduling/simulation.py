@@ -16,6 +16,7 @@ from aiplan.core.quotas import requeue_delay
 from aiplan.planning.scheduling.bench import Bench, Running
 from aiplan.planning.scheduling.jobs import NEVER, ORDER, STRICT, Policy, impossible
 from aiplan.planning.scheduling.making_room import make_room, shrink_for
+from aiplan.planning.scheduling.reserving import earliest_start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 FINISH, REPAIR, FAIL, TIMEOUT, SUBMIT = range(5)
 """Kinds of events, in the order in which those of one time are handled; `_handlers` has the same order."""
+LOOK_AHEAD = 100
+"""Jobs of one shape among which one is looked for that ends before a reservation."""
 JITTER = 1e-4
 """Largest share that is added to the time after which an evicted job is queued again, so that ties come undone."""
 
@@ -68,6 +71,7 @@ class Simulation:
         self._preempts: list[bool] = jobs.preempts.tolist()
         self._stopped_at = [math.nan] * jobs.size
         self._handlers = (self._finish, self._repair, self._fail, self._time_out, self._submit)
+        self._reserved = (-1, math.inf)
         self._versions = [0] * jobs.size
         self._waiting: dict[Shape, list[tuple[float, int]]] = {}
         self._partial: dict[int, None] = {}
@@ -220,26 +224,48 @@ class Simulation:
         heads = [(-shape[3], *self._waiting[shape][0], shape) for shape in tried if shape in self._waiting]
         heapq.heapify(heads)
         shut: set[int] = set()
+        until = math.inf
         while heads:
             _, queued, job, shape = heapq.heappop(heads)
             if shape[2] in shut:
                 self._note(job, ORDER)
                 continue
-            if self._try(job):
+            chosen = job if self._ends(job) <= until else self._in_time(shape, until)
+            if chosen is not None and self._try(chosen):
                 if shape in self._waiting:
                     heapq.heappush(heads, (-shape[3], *self._waiting[shape][0], shape))
                 continue
-            self._note(job, "")
-            if self.now - queued >= self.policy.guard:
-                for *_, later, _shape in heads:
-                    self._note(later, ORDER)
-                break
+            self._note(job, "" if until == math.inf else ORDER)
+            if until == math.inf and self.now - queued >= self.policy.guard:
+                until = self._reserve(job)
             if self.policy.queueing == STRICT:
                 shut.add(shape[2])
         if self._partial:
             self._fill_partial()
         if self.policy.elastic and not self._waiting and not self._partial:
             self._grow()
+
+    def _in_time(self, shape: Shape, until: float) -> int | None:
+        """Return the first job of a shape, not its head, that would end in time; None if none fits or would."""
+        waiting = self._waiting[shape]
+        if not self.bench.fits(waiting[0][1], shape[1]):
+            return None
+        return next((job for _, job in heapq.nsmallest(LOOK_AHEAD, waiting) if self._ends(job) <= until), None)
+
+    def _ends(self, job: int) -> float:
+        """Return when a job would end if it were started now."""
+        pods = self._needed(job)
+        again = 0.0 if math.isnan(self.records[job].started) else self.policy.resize
+        return self.now + again + float(self.bench.remaining[job]) / self.jobs.speed(job, pods)
+
+    def _reserve(self, job: int) -> float:
+        """Return the time at which a job that has waited long enough can start; nothing is started that ends later.
+
+        What is let past does not put it off, so the time holds until it has come, or another job is the first.
+        """
+        if self._reserved[0] != job or self._reserved[1] <= self.now:
+            self._reserved = (job, earliest_start(self.bench, job, self._needed(job)))
+        return self._reserved[1] if math.isfinite(self._reserved[1]) else self.now
 
     def _guards(self) -> bool:
         """Whether an order must be kept for which all that wait have to be looked at."""
@@ -271,7 +297,11 @@ class Simulation:
     def _dequeue(self, job: int) -> None:
         shape = self._shape(job)
         heap = self._waiting[shape]
-        heapq.heappop(heap)
+        if heap[0][1] == job:
+            heapq.heappop(heap)
+        else:
+            heap.remove((self.records[job].queued_at, job))
+            heapq.heapify(heap)
         if not heap:
             del self._waiting[shape]
         self.bench.ledger.ask(self.bench.queue[job], -float(self.bench.request(job, self._needed(job))[0]))
@@ -295,7 +325,8 @@ class Simulation:
         running.since = self.now + (0.0 if paid else self.policy.resize)
         rate = self.jobs.speed(job, len(running.spots))
         self.records[job].nodes = tuple(sorted(running.nodes))
-        self._push(running.since + float(self.bench.remaining[job]) / rate, FINISH, job, running.version)
+        running.end = running.since + float(self.bench.remaining[job]) / rate
+        self._push(running.end, FINISH, job, running.version)
 
     def _next_version(self, job: int) -> int:
         """Return a number for what is due to end; events with an earlier number of the same job are out of date."""

@@ -33,6 +33,16 @@ class State:
         self.up: Truths = np.ones(machine.size, dtype=bool)
         self.log: list[int] = []
 
+    def copy(self) -> State:
+        """Return a state that can be changed without changing this one; what changed so far is not in its log."""
+        other = State(self.machine)
+        other.left[:] = self.left
+        other.gpu_left[:] = self.gpu_left
+        other.whole_left[:] = self.whole_left
+        other.up[:] = self.up
+        other.idle = self.idle
+        return other
+
     def room(self, pod: Pod, nodes: Ints) -> Ints:
         """Return how many such pods fit on each of some nodes, whatever else they may not allow."""
         found = np.full(nodes.shape, NO_LIMIT, dtype=np.int64)
