@@ -63,6 +63,13 @@ def audit(run):
         assert bench.state.cpu_left[node] == nodes.cpu[node] - cpu[node] >= 0
         assert bench.state.memory_left[node] == nodes.memory[node] - memory[node] >= 0
     assert bench.ledger.used == pytest.approx(used)
+    asked = np.zeros(len(bench.ledger.queues))
+    for job in [job for heap in run._waiting.values() for _, job in heap]:
+        asked[bench.queue[job]] += bench.request(job, run._needed(job))[0]
+    for job in run._partial:
+        there = len(bench.running[job].spots) if job in bench.running else 0
+        asked[bench.queue[job]] += (bench.most[job] - there) * bench.request(job, 1)[0]
+    assert bench.ledger.asked == pytest.approx(asked)
     assert bench.busy == sum(milli.values())
     assert bench.state.idle == nodes.gpu_count * 1000 - bench.busy
     alone = [index for index, quota in enumerate(bench.ledger.queues) if not quota.cohort]
@@ -329,6 +336,12 @@ def test_volcano_queues_get_what_they_deserve():
     rows = [{"queue": index % 2, "duration": HOUR} for index in range(64)]
     run = simulate(uniform(2), rows, queues, policy=Policy(horizon=10.0)).run()
     assert run.bench.ledger.used[:, 0].tolist() == [12, 4]
+
+
+def test_volcano_gives_pods_of_jobs_that_are_no_gangs_too():
+    queues = [Quota("x", "volcano", weight=3), Quota("y", "volcano", weight=1)]
+    rows = [{"queue": 0, "replicas": 8, "gang": False}, {"queue": 1, "replicas": 4, "gang": False}]
+    assert started(simulate(uniform(2), rows, queues).run()) == [0.0, 0.0]
 
 
 def test_pods_that_never_fit_are_said_so_and_hold_up_nothing():

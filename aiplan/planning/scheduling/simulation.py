@@ -139,6 +139,11 @@ class Simulation:
         else:
             self._partial[job] = None
             self._freed = True
+            self._ask(job, self.bench.most[job])
+
+    def _ask(self, job: int, pods: int) -> None:
+        """Count pods that a job waits for, or with a negative number no longer waits for."""
+        self.bench.ledger.ask(self.bench.queue[job], pods * self._pod_gpus(job))
 
     def _finish(self, job: int, version: int) -> None:
         running = self.bench.running.get(job)
@@ -172,6 +177,7 @@ class Simulation:
             elif running.working:
                 self.stop(job)
             else:
+                self._ask(job, len(gone))
                 self.bench.drop_pods(running, gone)
             self._freed = True
 
@@ -180,6 +186,7 @@ class Simulation:
         if running is None or running.working or running.version != version:
             return
         record = self.records[job]
+        self._ask(job, len(running.spots) - self.bench.most[job])
         self._vacate(running)
         self._partial.pop(job, None)
         jitter = 1.0 + JITTER * self.generator.random()
@@ -212,7 +219,7 @@ class Simulation:
         shape = self._shape(job)
         heapq.heappush(self._waiting.setdefault(shape, []), (self.records[job].queued_at, job))
         self._fresh.add(shape)
-        self.bench.ledger.ask(self.bench.queue[job], float(self.bench.request(job, self._needed(job))[0]))
+        self._ask(job, self._needed(job))
 
     def _start_what_fits(self) -> None:
         """Try the first job of every shape, in order; one that does not fit stands for all of its shape.
@@ -304,7 +311,7 @@ class Simulation:
             heapq.heapify(heap)
         if not heap:
             del self._waiting[shape]
-        self.bench.ledger.ask(self.bench.queue[job], -float(self.bench.request(job, self._needed(job))[0]))
+        self._ask(job, -self._needed(job))
 
     def _begin(self, running: Running) -> None:
         """Let a job work that has the pods to start with."""
@@ -356,6 +363,7 @@ class Simulation:
                 self._push(self.now + self.policy.ready_timeout, TIMEOUT, job, running.version)
         self.records[job].held -= self._pod_gpus(job) * self.now  # completed once the job works or gives up
         self.bench.add_pod(running)
+        self._ask(job, -1)
         if len(running.spots) < self.bench.most[job]:
             return True
         self.records[job].held += self._pod_gpus(job) * self.now * len(running.spots)
