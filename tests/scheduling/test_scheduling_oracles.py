@@ -1,6 +1,7 @@
 """Scores, fragments and quotas as they were published: unit tests of schedulers, documentation, result files."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -104,27 +105,23 @@ def test_trace_is_the_published_one():
     ]
 
 
-@pytest.fixture(scope="module")
-def replays():
-    """Allocation of each strategy at 80 %, 100 % and 130 % of arrivals, over seeds."""
+@cache
+def replayed(name):
+    """Allocation of a strategy at 80 %, 100 % and 130 % of arrivals, mean over seeds; in per cent."""
     nodes, pods = openb_machine(), openb_pods()
-    typical = typical_pods(pods)
-    found = {}
-    for name, seeds in SEEDS.items():
-        runs = []
-        for seed in range(seeds):
-            generator = np.random.default_rng(seed)
-            order = resampled(pods, nodes.gpu_count, 1.3, generator)
-            done = replay(nodes, list(pods), order, strategy(name, typical), generator)
-            runs.append([*allocations(done, [0.8, 1.0]), done.allocation])
-        found[name] = np.mean(runs, axis=0) * 100
-    return found
+    runs = []
+    for seed in range(SEEDS[name]):
+        generator = np.random.default_rng(seed)
+        order = resampled(pods, nodes.gpu_count, 1.3, generator)
+        done = replay(nodes, list(pods), order, strategy(name, typical_pods(pods)), generator)
+        runs.append([*allocations(done, [0.8, 1.0]), done.allocation])
+    return np.mean(runs, axis=0) * 100
 
 
 @pytest.mark.parametrize("row", MEAN, ids=lambda row: row["case"] + row["arguments"][-4:-1])
-def test_openb_replay(row, replays):
+def test_openb_replay(row):
     given = arguments(row)
-    found = replays[given["strategy"]][(0.8, 1.0, 1.3).index(given["arrivals"])]
+    found = replayed(given["strategy"])[(0.8, 1.0, 1.3).index(given["arrivals"])]
     assert found == pytest.approx(float(row["value"]), abs=0.5)
 
 

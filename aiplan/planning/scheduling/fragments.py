@@ -46,9 +46,9 @@ class Typical:
     """Typical pods as arrays, and the scores that follow from them.
 
     Pods with GPUs of one size and number are a group: they differ by their cores only, so that it is enough to know
-    which share of a group has cores enough. What a GPU with so much left adds to the sums of its node stands in a table:
-    what is idle, and for each group what is too small for it and whether it fits. A placement changes the sums of one
-    node by the rows of the GPUs it takes.
+    which share of a group has cores enough. What a GPU with so much left adds to the sums of its node stands in a
+    table: what is idle, and for each group what is too small for it and whether it fits. A placement changes the sums
+    of one node by the rows of the GPUs it takes.
     """
 
     def __init__(self, pods: Sequence[tuple[Pod, float]]) -> None:
