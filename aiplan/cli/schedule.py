@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aiplan.cli.complete import jobs_files
-from aiplan.cli.options import with_session
+from aiplan.cli.options import SetOption, with_session
 
 if TYPE_CHECKING:
     from aiplan.cli.session import Session
@@ -28,6 +28,7 @@ Examples:
   aiplan schedule research-cluster
   aiplan schedule my-jobs.yaml --compare strategies
   aiplan schedule gang-deadlock --compare gang
+  aiplan schedule my-jobs.yaml --set "rules.starvation_guard=2 days"
   aiplan schedule my-jobs.yaml --at "30 h" --html timeline.html
 """
 NO = 1
@@ -94,6 +95,7 @@ def schedule(
     html: Annotated[
         str | None, typer.Option("--html", metavar="FILE", help="Write a timeline of GPUs and jobs, for a browser.")
     ] = None,
+    settings: SetOption = None,
 ) -> None:
     """Run the command."""
     if compare_strategies and compare not in {None, Against.STRATEGIES}:
@@ -101,12 +103,13 @@ def schedule(
     from aiplan.declare import Diagnostics
     from aiplan.planning.scheduling.question import ask, variants
     from aiplan.planning.scheduling.workload import workload
+    from aiplan.planning.variants import assignments
     from aiplan.report.schedule import render
     from aiplan.scenario.load_jobs import load_jobs
 
     time = None if at is None else _time(at)
     catalog, diagnostics = session.catalog(), Diagnostics()
-    plan = load_jobs(jobs, catalog, diagnostics)
+    plan = load_jobs(jobs, catalog, diagnostics, assignments(settings or ()))
     if plan is None:
         raise diagnostics.failure()
     work = workload(plan, catalog, diagnostics)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.declare import Mapping, Mark, Sequence, build
+from aiplan.declare import Mapping, Mark, Sequence, build, set_value
 from aiplan.scenario.files import LIBRARY, Place, find_in_library, library_ids, read_place
 from aiplan.scenario.job_records import Amounts, JobsFile
 
@@ -22,13 +22,17 @@ Steps = tuple[str | int, ...]
 
 
 class JobsPlan(NamedTuple):
-    """A jobs file and what it names: the node of each pool in the catalog, if it has one there, and pools by job."""
+    """A jobs file and what it names: the node of each pool in the catalog, if it has one there, and pools by job.
+
+    `settings` are the changes from the command line.
+    """
 
     place: Place
     file: JobsFile
     tree: Node
     entries: tuple[NodeEntry | None, ...]
     pools: tuple[tuple[int, ...], ...]
+    settings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -58,14 +62,21 @@ def known_jobs() -> list[str]:
     return library_ids(JOBS)
 
 
-def load_jobs(text: str, catalog: Catalog, diagnostics: Diagnostics) -> JobsPlan | None:
-    """Read and check a jobs file; None if anything in it is wrong."""
+def load_jobs(
+    text: str, catalog: Catalog, diagnostics: Diagnostics, settings: tuple[tuple[str, str, str], ...] = ()
+) -> JobsPlan | None:
+    """Read and check a jobs file with settings changed; None if anything in it is wrong."""
     place = find_jobs(text)
     if not place.path.is_file():
         close = ", ".join(known_jobs())
         diagnostics.error("AIP113", f"no jobs file '{text}'", hint=f"a path, or one of {LIBRARY}/{JOBS}: {close}")
         return None
-    return resolve_jobs(read_place(place, diagnostics), place, catalog, diagnostics)
+    tree = read_place(place, diagnostics)
+    for path, value, option in settings:
+        if isinstance(tree, Mapping):
+            tree = set_value(tree, path, value, diagnostics, option)
+    plan = resolve_jobs(tree, place, catalog, diagnostics)
+    return plan and plan._replace(settings=tuple(f"{path}={value}" for path, value, _ in settings))
 
 
 def resolve_jobs(tree: Node, place: Place, catalog: Catalog, diagnostics: Diagnostics) -> JobsPlan | None:

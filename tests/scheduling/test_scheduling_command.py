@@ -81,10 +81,32 @@ SEEN = {
     "no columns": ["schedule", "no-columns.yaml"],
     "no file": ["schedule", "research-clutser"],
     "bad time": ["schedule", "gang-deadlock", "--at", "soon"],
+    "set": [
+        "schedule",
+        "gang-deadlock",
+        "--set",
+        "rules.horizon=1 h",
+        "--set",
+        "rules.strategy=spread",
+        "--width",
+        "80",
+    ],
+    "bad set": ["schedule", "gang-deadlock", "--set", "rules.stratgy=spread", "--set", "rules.horizon=soon"],
     "two comparisons": ["schedule", "gang-deadlock", "--compare", "gang", "--compare-strategies"],
 }
 CODES = {"stuck": 1} | dict.fromkeys(
-    ("wrong", "wrong forms", "wrong kinds", "bad trace", "no columns", "no file", "bad time", "two comparisons"), 2
+    (
+        "bad set",
+        "wrong",
+        "wrong forms",
+        "wrong kinds",
+        "bad trace",
+        "no columns",
+        "no file",
+        "bad time",
+        "two comparisons",
+    ),
+    2,
 )
 
 

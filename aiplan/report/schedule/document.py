@@ -67,7 +67,7 @@ REPLAY = (
 def document(answer: Answer) -> str:
     """Return a JSON document `aiplan.schedule/1`."""
     plan, machine = answer.work.plan, answer.work.machine
-    inputs = {"file": plan.place.name, "name": plan.name, "seed": answer.seed}
+    inputs = {"file": plan.place.name, "name": plan.name, "seed": answer.seed, "settings": list(plan.settings)}
     first = answer.first
     result: dict[str, Any] = {
         "cluster": {"nodes": machine.size, "gpus": machine.gpu_count},

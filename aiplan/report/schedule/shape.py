@@ -14,7 +14,7 @@ UNCERTAIN = {"started_s", "ended_s", "mean_wait_s", "p90_wait_s"}
 
 def schedule_inputs() -> dict[str, Any]:
     """Return the schema of what a schedule was asked of."""
-    return _closed({"file": TEXT, "name": TEXT, "seed": COUNT})
+    return _closed({"file": TEXT, "name": TEXT, "seed": COUNT, "settings": _list(TEXT)})
 
 
 def schedule_result() -> dict[str, Any]:
