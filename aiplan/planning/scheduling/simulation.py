@@ -72,6 +72,7 @@ class Simulation:
         self._stopped_at = [math.nan] * jobs.size
         self._handlers = (self._finish, self._repair, self._fail, self._time_out, self._submit)
         self._reserved = (-1, math.inf)
+        self._lengths = [float(jobs.duration[job]) / jobs.speed(job, self._needed(job)) for job in range(jobs.size)]
         self._versions = [0] * jobs.size
         self._waiting: dict[Shape, list[tuple[float, int]]] = {}
         self._partial: dict[int, None] = {}
@@ -237,7 +238,7 @@ class Simulation:
             if shape[2] in shut:
                 self._note(job, ORDER)
                 continue
-            chosen = job if self._ends(job) <= until else self._in_time(shape, until)
+            chosen = job if until == math.inf or self._ends(job) <= until else self._in_time(shape, until)
             if chosen is not None and self._try(chosen):
                 if shape in self._waiting:
                     heapq.heappush(heads, (-shape[3], *self._waiting[shape][0], shape))
@@ -261,9 +262,10 @@ class Simulation:
 
     def _ends(self, job: int) -> float:
         """Return when a job would end if it were started now."""
-        pods = self._needed(job)
-        again = 0.0 if math.isnan(self.records[job].started) else self.policy.resize
-        return self.now + again + float(self.bench.remaining[job]) / self.jobs.speed(job, pods)
+        if math.isnan(self._stopped_at[job]):
+            return self.now + self._lengths[job]
+        speed = self.jobs.speed(job, self._needed(job))
+        return self.now + self.policy.resize + float(self.bench.remaining[job]) / speed
 
     def _reserve(self, job: int) -> float:
         """Return the time at which a job that has waited long enough can start; nothing is started that ends later.
