@@ -21,6 +21,7 @@ class Kind(StrEnum):
     """What has a schema."""
 
     SCENARIO = "scenario"
+    JOBS = "jobs"
     MODEL = "model"
     SOFTWARE = "software"
     ACCELERATOR = "accelerator"
@@ -38,7 +39,7 @@ def schema(
         Kind,
         typer.Argument(
             metavar="KIND",
-            help="scenario, model, software; accelerator, node, link, network, switch, storage, region; or result.",
+            help="scenario, jobs, model, software; accelerator, node, link, network, switch, storage, region; result.",
             show_default=False,
         ),
     ],
