@@ -12,7 +12,7 @@ import sys
 from outputs import DOCS, run, table, with_blocks
 
 from aiplan.cli.main import main
-from aiplan.declare import rows
+from aiplan.declare.docs import rows
 from aiplan.scenario.job_records import JobsFile
 
 PAGE = DOCS / "scheduling.md"
