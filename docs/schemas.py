@@ -12,6 +12,7 @@ from outputs import DOCS, run
 
 from aiplan.catalog.records import KINDS
 from aiplan.declare.schema import json_schema
+from aiplan.scenario.job_records import JobsFile
 from aiplan.scenario.model import Model
 from aiplan.scenario.policy import PolicyFile
 from aiplan.scenario.records import SCHEMA_VERSION, ScenarioFile
@@ -20,6 +21,7 @@ from aiplan.scenario.software import Software
 FILES: dict[str, tuple[type, str]] = {
     "scenario": (ScenarioFile, "aiplan scenario"),
     "policy": (PolicyFile, "aiplan policy"),
+    "jobs": (JobsFile, "aiplan jobs"),
     "model": (Model, "aiplan model"),
     "software": (Software, "aiplan software preset"),
     **{kind: (record, f"aiplan hardware catalog: {kind}") for kind, record in KINDS.items()},

@@ -16,7 +16,7 @@ from aiplan.adapters.runs_csv import ACCELERATORS, CATALOG_ID, Run
 from aiplan.declare import Diagnostics, Mapping, Mark, Scalar
 from aiplan.declare.patch import set_node
 from aiplan.scenario.files import find_in_library, library_ids, read_place
-from aiplan.scenario.load import load_model
+from aiplan.scenario.lookup import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,6 +12,11 @@ def scenarios(incomplete: str) -> list[str]:
     return _named("", incomplete, YAML)
 
 
+def jobs_files(incomplete: str) -> list[str]:
+    """Complete a jobs file: names of the library, folders and YAML files."""
+    return _named("jobs", incomplete, YAML)
+
+
 def run_files(incomplete: str) -> list[str]:
     """Complete a file of runs: names of published ones, folders, YAML files and tables."""
     return _named("published", incomplete, (*YAML, ".csv"))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aiplan.cli.complete import jobs_files
 from aiplan.cli.options import ScenarioArgument, SetOption, with_session
 
 if TYPE_CHECKING:
@@ -12,6 +13,19 @@ if TYPE_CHECKING:
 
     from aiplan.cli.session import Session
 
+K8S_SHORT = "Manifests of Kubernetes for jobs, queues and classes."
+K8S_HELP = """Print the manifests of Kubernetes for a jobs file, or for a scenario.
+
+Namespaces, priority classes, quotas and queues come first, then every job once: GPUs as limits equal to requests,
+shared memory, tolerations, racks, and the NCCL environment of a job's scenario. Image, script and labels are
+placeholders for those of your site.
+
+\b
+Examples:
+  aiplan export k8s research-cluster --flavor kueue > research.yaml
+  aiplan export k8s elastic-training --flavor pytorchjob
+  aiplan export k8s llama-3-70b-h100 --flavor jobset --rdma rdma/ib
+"""
 HELP = "Write what a scenario means for other programs."
 NCCL_SHORT = "Environment variables of NCCL for a cluster."
 NCCL_HELP = """Print the NCCL environment variables that the cluster of a scenario should set.
@@ -35,7 +49,6 @@ TARGETS = {
     "torchtitan": ("A job of torchtitan as TOML.", "aiplan export torchtitan my.yaml > job.toml"),
     "deepspeed": ("A configuration of DeepSpeed as JSON.", "aiplan export deepspeed my.yaml > ds_config.json"),
     "slurm": ("A script for Slurm that runs Megatron.", "aiplan export slurm my.yaml > train.sbatch"),
-    "k8s": ("A Job of Kubernetes that runs Megatron.", "aiplan export k8s my.yaml > job.yaml"),
 }
 """Kinds of files, with what each is and an example; a test holds them against the exporters."""
 TARGET_HELP = """{short}
@@ -51,11 +64,26 @@ Examples:
 app = typer.Typer(name="export", help=HELP, rich_markup_mode=None, no_args_is_help=False)
 
 
+IMAGE = "nvcr.io/nvidia/pytorch:25.10-py3"
+
+
 class Syntax(StrEnum):
     """How variables are written as text."""
 
     SHELL = "shell"
     KUBERNETES = "kubernetes"
+
+
+class Flavor(StrEnum):
+    """As what jobs are written."""
+
+    POD = "pod"
+    JOB = "job"
+    PYTORCHJOB = "pytorchjob"
+    TRAINJOB = "trainjob"
+    JOBSET = "jobset"
+    VOLCANO = "volcano"
+    KUEUE = "kueue"
 
 
 @app.callback()
@@ -113,3 +141,41 @@ for _name, (_short, _example) in TARGETS.items():
         short=_short, example=_example, example_json=f"{_example.partition(' >')[0]} --format json"
     )
     app.command(_name, help=_help, short_help=_short)(_command(_name))
+
+
+@app.command("k8s", help=K8S_HELP, short_help=K8S_SHORT)
+@with_session
+def k8s(
+    session: "Session",
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="JOBS|SCENARIO",
+            help="Jobs file or scenario, or a name of the library.",
+            autocompletion=jobs_files,
+            show_default=False,
+        ),
+    ],
+    flavor: Annotated[Flavor, typer.Option("--flavor", help="As what jobs are written.")] = Flavor.JOBSET,
+    image: Annotated[str, typer.Option("--image", metavar="NAME", help="Image of the containers.")] = IMAGE,
+    script: Annotated[str, typer.Option("--script", metavar="PATH", help="What torchrun starts.")] = "train.py",
+    rack_label: Annotated[
+        str, typer.Option("--rack-label", metavar="KEY", help="Label of a node that names its rack.")
+    ] = "topology.example.com/rack",
+    rdma: Annotated[
+        str, typer.Option("--rdma", metavar="RESOURCE", help="Resource of RDMA devices, one a pod, e.g. rdma/ib.")
+    ] = "",
+) -> None:
+    """Print manifests."""
+    from aiplan.declare import Diagnostics
+    from aiplan.planning.scheduling.manifests import Site, manifests, plan_of
+    from aiplan.report.manifests import manifests_text
+
+    catalog, diagnostics = session.catalog(), Diagnostics()
+    plan = plan_of(source, catalog, diagnostics)
+    if plan is None:
+        raise diagnostics.failure()
+    found = manifests(plan, flavor, Site(image, script, rack_label, rdma), catalog, diagnostics)
+    diagnostics.raise_if_errors()
+    inputs = {"source": source, "flavor": flavor.value}
+    session.emit(lambda _: manifests_text(found, session.form, inputs))

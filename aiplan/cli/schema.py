@@ -22,6 +22,7 @@ class Kind(StrEnum):
 
     SCENARIO = "scenario"
     POLICY = "policy"
+    JOBS = "jobs"
     MODEL = "model"
     SOFTWARE = "software"
     ACCELERATOR = "accelerator"
@@ -39,7 +40,8 @@ def schema(
         Kind,
         typer.Argument(
             metavar="KIND",
-            help="scenario, policy, model, software, accelerator, node, link, network, switch, storage, region; result",
+            help="scenario, policy, jobs, model, software, accelerator, node, link, network, switch, storage, region; "
+            "result.",
             show_default=False,
         ),
     ],

@@ -124,6 +124,18 @@ _ROWS = (
     Code("AIP344", "read-with-care", "What was read from the file needs a second look."),
     Code("AIP345", "left-open", "The file leaves open what an estimate needs."),
     Code("AIP346", "cannot-be-said", "The other program has no word for a part of the scenario."),
+    # Pools, queues, jobs and manifests
+    Code(
+        "AIP360", "unknown-reference", "The job names a queue, a priority class or a pool that the file does not have."
+    ),
+    Code("AIP361", "quota", "The quota contradicts itself, or the key belongs to another kind of queue."),
+    Code("AIP362", "job-shape", "Pods, sizes, names or times of jobs contradict each other."),
+    Code("AIP363", "unschedulable", "No node could ever take the pod, however empty the cluster is."),
+    Code("AIP364", "trace-row", "The table of a trace lacks a column, or a value in it cannot be read."),
+    Code(
+        "AIP365", "manifest-field", "The manifest has a field that its kind does not have, or lacks one that it needs."
+    ),
+    Code("AIP366", "manifest-rule", "The manifest has the right fields, and Kubernetes would refuse or misread it."),
     # The run as a whole
     Code("AIP380", "dense-update", "Every byte of the state changes, so saving only what changed saves nothing."),
     Code("AIP381", "beyond-published", "The size lies beyond what was published, where rates grow in another way."),

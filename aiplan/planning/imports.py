@@ -20,7 +20,7 @@ from aiplan.engine.counts import parameters
 from aiplan.engine.inputs import ModelInputs
 from aiplan.scenario import legality
 from aiplan.scenario.files import LIBRARY, Place, find_in_library
-from aiplan.scenario.load import load_model
+from aiplan.scenario.lookup import load_model
 from aiplan.scenario.model import Model
 from aiplan.scenario.records import Cluster, Plan, Workload
 from aiplan.scenario.resolve import model_values

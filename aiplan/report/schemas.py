@@ -53,6 +53,7 @@ def schema_of(kind: str) -> dict[str, Any]:
         return result_schema()
     from aiplan.catalog.records import KINDS
     from aiplan.declare.schema import json_schema
+    from aiplan.scenario.job_records import JobsFile
     from aiplan.scenario.model import Model
     from aiplan.scenario.policy import PolicyFile
     from aiplan.scenario.records import ScenarioFile
@@ -62,6 +63,7 @@ def schema_of(kind: str) -> dict[str, Any]:
     records: dict[str, type] = singular | {
         "scenario": ScenarioFile,
         "policy": PolicyFile,
+        "jobs": JobsFile,
         "model": Model,
         "software": Software,
     }
@@ -73,6 +75,7 @@ def result_schema() -> dict[str, Any]:
     from aiplan.report.checkpoint import document as checkpoint
     from aiplan.report.estimate import run
     from aiplan.report.imports import schema as imports
+    from aiplan.report.schedule.shape import schedule_inputs, schedule_result
     from aiplan.report.storage import document as storage
 
     return {
@@ -97,6 +100,11 @@ def result_schema() -> dict[str, Any]:
             _document("checkpoint", _inputs(values=True), checkpoint.schema()),
             _document("calibrate", closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
             _document("calibrate-log", _log_inputs(), _logs()),
+            _document("schedule", schedule_inputs(), schedule_result()),
+            _document(
+                "k8s", closed({"source": TEXT, "flavor": TEXT}), closed({"manifests": items({"type": "object"})})
+            ),
+            _document("check-manifests", closed({"file": TEXT, "pools": TEXT}), _verdicts()),
             _document("nccl-env", _inputs(values=False), _nccl_env()),
             _document("collective", _collective_inputs(), _collective()),
             _document("collective-measured", _measured_inputs(), _measured_collective()),
@@ -343,6 +351,11 @@ def _logs() -> dict[str, Any]:
 def _nccl_env() -> dict[str, Any]:
     variable = dict.fromkeys(("name", "value", "why", "default", "source"), TEXT)
     return closed({"accelerator": TEXT, "network": TEXT, "variables": items(closed(variable))})
+
+
+def _verdicts() -> dict[str, Any]:
+    row = {"kind": TEXT, "name": TEXT, "namespace": TEXT, "pods": COUNT, "gpus": NUMBER, "reason": TEXT}
+    return closed({"manifests": items(closed(row))})
 
 
 def _topology_inputs() -> dict[str, Any]:

@@ -10,7 +10,8 @@ from aiplan.catalog.load import Catalog
 from aiplan.declare import Diagnostics, read
 from aiplan.planning.estimate import estimate
 from aiplan.scenario.files import Place, find_in_library, library_ids
-from aiplan.scenario.load import load_model, resolve_tree
+from aiplan.scenario.load import resolve_tree
+from aiplan.scenario.lookup import load_model
 
 CATALOG = Catalog()
 with (Path(__file__).parent.parent / "data" / "model_library.csv").open(encoding="utf-8") as table:

@@ -10,7 +10,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("script", ["schemas.py", "tables.py", "what_if.py", "scaling.py", "diagnostics.py"])
+@pytest.mark.parametrize(
+    "script", ["schemas.py", "scheduling_page.py", "tables.py", "what_if.py", "scaling.py", "diagnostics.py"]
+)
 def test_up_to_date(script):
     done = subprocess.run(
         [sys.executable, str(ROOT / "docs" / script), "--check"],

@@ -12,9 +12,12 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "scenarios"
 CATALOG_KINDS = ("accelerators", "links", "networks", "nodes", "switches", "storage", "regions")
-GROUPS = {"scenario": SCENARIOS, "model": SCENARIOS / "models", "software": SCENARIOS / "software"} | {
-    kind: ROOT / "hardware_catalog" / kind for kind in CATALOG_KINDS
-}
+GROUPS = {
+    "scenario": SCENARIOS,
+    "jobs": SCENARIOS / "jobs",
+    "model": SCENARIOS / "models",
+    "software": SCENARIOS / "software",
+} | {kind: ROOT / "hardware_catalog" / kind for kind in CATALOG_KINDS}
 
 
 class Loader(yaml.SafeLoader):

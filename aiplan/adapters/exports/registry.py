@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.adapters.exports import deepspeed, kubernetes, megatron, slurm, torchtitan
+from aiplan.adapters.exports import deepspeed, megatron, slurm, torchtitan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +28,5 @@ TARGETS = {
         Target("torchtitan", "toml", torchtitan.export),
         Target("deepspeed", "json", deepspeed.export),
         Target("slurm", "sh", slurm.export),
-        Target("k8s", "yaml", kubernetes.export),
     )
 }

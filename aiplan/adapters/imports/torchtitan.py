@@ -9,7 +9,7 @@ from aiplan.adapters.imports.document import TOML
 from aiplan.adapters.imports.kind import Kind
 from aiplan.declare import Diagnostics, Scalar
 from aiplan.scenario.files import find_in_library
-from aiplan.scenario.load import load_model
+from aiplan.scenario.lookup import load_model
 
 if TYPE_CHECKING:
     from aiplan.adapters.imports.document import Document

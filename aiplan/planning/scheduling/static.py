@@ -1,0 +1,155 @@
+"""What can be said without simulating anything: what fits an empty cluster, what is stranded, who may use how much."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from aiplan.core import placement, quotas, resizing
+from aiplan.planning.scheduling.ledger import Ledger
+from aiplan.planning.scheduling.machine import MILLI
+from aiplan.planning.scheduling.state import State
+
+if TYPE_CHECKING:
+    from aiplan.planning.scheduling.machine import Pod
+    from aiplan.planning.scheduling.workload import Workload
+
+
+class Fit(NamedTuple):
+    """A job on the empty cluster: pods, most that fit, GPUs out of reach for lack of CPU or memory.
+
+    `blocked` is the share of such jobs that would find too few GPUs free, if none waited: of jobs that come again.
+    """
+
+    name: str
+    pods: int
+    gpus_per_pod: float
+    most: int
+    stranded: int
+    unused: int
+    blocked: float
+
+
+class Share(NamedTuple):
+    """A queue: its own GPUs, the most it can have while others are idle, and what is left while they use all."""
+
+    name: str
+    kind: str
+    nominal: float
+    most: float
+    least: float
+
+
+class Goodput(NamedTuple):
+    """An elastic job on nodes that fail: share of the full rate if it shrinks and grows, and if it waits for all."""
+
+    name: str
+    least: int
+    most: int
+    elastic: float
+    rigid: float
+
+
+class Static(NamedTuple):
+    """Closed-form answers."""
+
+    fits: tuple[Fit, ...]
+    shares: tuple[Share, ...]
+    goodput: tuple[Goodput, ...]
+
+
+def static(work: Workload) -> Static:
+    """Return what is known of jobs and queues from the file alone."""
+    return Static(_fits(work), _shares(work), _goodput(work))
+
+
+def _fits(work: Workload) -> tuple[Fit, ...]:
+    if work.jobs is None or not work.plan.file.jobs:
+        return ()
+    found, first = [], 0
+    blocked = _blocking(work)
+    for index, job in enumerate(work.plan.file.jobs):
+        pod = work.jobs.classes[int(work.jobs.kind[first])]
+        most, stranded, unused = _on_empty(work, pod)
+        pods = int(work.jobs.replicas[first])
+        found.append(Fit(job.name, pods, pod.milli / MILLI, most, stranded, unused, blocked[index]))
+        first += job.count
+    return tuple(found)
+
+
+def _goodput(work: Workload) -> tuple[Goodput, ...]:
+    """Return elastic jobs alone on nodes of their own; one pod a node, no spares."""
+    between, repair = work.policy.failures
+    jobs = work.jobs
+    if jobs is None or not math.isfinite(between):
+        return ()
+    found: dict[str, Goodput] = {}
+    first = np.cumsum([0, *(job.count for job in work.plan.file.jobs)])[:-1].tolist()
+    for job, row in zip(work.plan.file.jobs, first, strict=True):
+        least, most = int(jobs.least[row]), int(jobs.replicas[row])
+        if least < most:
+            lost = float(jobs.checkpoint[row]) / 2.0
+            lost = lost if math.isfinite(lost) else float(jobs.duration[row]) / 2.0
+            speeds = np.array([jobs.speed(row, pods) for pods in range(1, most + 1)])
+            shared = (between, repair, work.policy.resize, lost)
+            grown = float(resizing.resizing_goodput(speeds, float(least), *shared))
+            found[job.name] = Goodput(
+                job.name, least, most, grown, float(resizing.waiting_goodput(float(most), *shared))
+            )
+    return tuple(found.values())
+
+
+def _on_empty(work: Workload, pod: Pod) -> tuple[int, int, int]:
+    """Return pods that fit an empty cluster, GPUs stranded by CPU or memory, and GPUs left over on nodes."""
+    nodes = np.flatnonzero(work.machine.allowed(pod))
+    state = State(work.machine)
+    room = state.room(pod, nodes)
+    most = int(room.sum())
+    if not pod.gpus:
+        return most, 0, 0
+    gpus = work.machine.gpus[nodes]
+    each = pod.milli / MILLI
+    usable = placement.usable_gpus(
+        gpus, work.machine.cpu[nodes], work.machine.memory[nodes], pod.cpu / each, pod.memory / each
+    )
+    stranded = int((gpus - np.floor(usable)).sum())
+    return most, stranded, int(gpus.sum()) - stranded - math.ceil(most * each)
+
+
+def _blocking(work: Workload) -> list[float]:
+    """Return the share of jobs lost if none waits, of jobs that come one after the other."""
+    jobs = work.plan.file.jobs
+    assert work.jobs is not None  # noqa: S101  the caller has looked
+    firsts = np.cumsum([0, *(job.count for job in jobs)])[:-1]
+    sizes = np.ceil(work.jobs.gpus()[firsts]).astype(int)
+    comes = np.array([job.count > 1 and job.every > 0 for job in jobs]) & (sizes > 0)
+    found = np.full(len(jobs), math.nan)
+    if comes.any():
+        every = np.array([job.every for job in jobs])[comes]
+        loads = work.jobs.duration[firsts][comes] / every
+        found[comes] = placement.blocking(work.machine.gpu_count, sizes[comes], loads)
+    return [float(value) for value in found]
+
+
+def _shares(work: Workload) -> tuple[Share, ...]:
+    queues = work.queues
+    total = float(work.machine.gpu_count)
+    ledger = Ledger(queues, total)
+    volcano = [index for index, queue in enumerate(queues) if queue.kind == "volcano"]
+    found = []
+    for index, queue in enumerate(queues):
+        nominal = min(queue.nominal[0], total)
+        if index in volcano:
+            guarantees = np.array([queues[other].guarantee for other in volcano])
+            capability = np.array([queues[other].nominal[0] for other in volcano])
+            weights = np.array([queues[other].weight for other in volcano])
+            place = volcano.index(index)
+            most = float(quotas.real_capability(total, capability, guarantees)[place])
+            least = float(quotas.deserved(total, weights, total, capability, guarantees)[place])
+        else:
+            most = min(float(ledger.available(index)[0]), total)
+            least = nominal
+        found.append(Share(queue.name, queue.kind, nominal, most, least))
+    return tuple(found)

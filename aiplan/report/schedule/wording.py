@@ -1,0 +1,257 @@
+"""The words and cells of a schedule, for table and Markdown alike."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from aiplan.report.facts import BAD, BOLD, GOOD, Fact
+from aiplan.report.text import percent
+from aiplan.units import duration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aiplan.planning.scheduling.outcome import Outcome, Snapshot, Waits
+    from aiplan.planning.scheduling.question import Answer, Replayed, Run
+
+HOUR = 3600.0
+WAITS = ("waiting time", "jobs", "mean", "median", "90 %", "longest", "never")
+RUNS = ("", "used", "useful", "all done", "mean wait", "stops", "lost\nGPU-h", "held\nGPU-h")
+REPLAYS = ("", "allocated", "+-", "at 80 %", "at 100 %", "fragments", "lost pods")
+FITS = ("job", "pods", "GPUs each", "room for", "stranded", "left over", "blocked")
+GOODPUT = ("on nodes that fail", "pods", "elastic", "waiting for all")
+SHARES = ("queue", "rules", "own GPUs", "most", "while others use theirs")
+WAITING = ("waits", "why", "pods", "GPUs", "for")
+MOST_LINES = 40
+"""Nodes and waiting jobs that are listed one by one."""
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+FREE, DOWN, MANY = ".", "x", "*"
+
+
+def time(seconds: float) -> str:
+    """Return a time as people read it; nothing if it is unknown."""
+    return "" if math.isnan(seconds) else duration(seconds) if seconds else "0 s"
+
+
+def gpu_hours(seconds: float) -> str:
+    """Return GPU-seconds as GPU-hours."""
+    return f"{seconds / HOUR:,.1f}" if seconds else "0"
+
+
+def title(answer: Answer) -> str:
+    """Return the name of the mix and how it was scheduled."""
+    variant = answer.first.variant
+    return f"{answer.work.plan.name}: {variant.strategy}, ties to {_ties(variant.ties, variant.strategy)}"
+
+
+def _ties(ties: str, strategy: str) -> str:
+    return "any node" if ties == "random" or strategy == "random" else "the first node by name"
+
+
+def headline(answer: Answer) -> list[Fact]:
+    """Return the numbers of the first run."""
+    first, machine = answer.first, answer.work.machine
+    plural = "" if machine.size == 1 else "s"
+    cluster = Fact("cluster", f"{machine.gpu_count:,} GPUs", f"on {machine.size:,} node{plural}")
+    if first.replayed is not None:
+        return [cluster, *_replay_facts(first.replayed)]
+    assert first.outcome is not None  # noqa: S101  one of the two is there
+    return [cluster, *_run_facts(first.outcome, answer)]
+
+
+def _run_facts(found: Outcome, answer: Answer) -> list[Fact]:
+    done = f"{found.finished:,} of {found.jobs:,}"
+    counts = (
+        (found.running, "run"),
+        (found.waiting, "wait"),
+        (found.never, "can never start"),
+        (found.later, "come later"),
+    )
+    rest = ", ".join(f"{count:,} {word}" for count, word in counts if count)
+    facts = [
+        Fact("jobs done", done, rest, GOOD if found.finished == found.jobs else BAD if found.never else BOLD),
+        Fact("looked at for" if found.running or found.later else "all over after", time(found.span)),
+        Fact("GPUs in use", percent(found.utilisation), f"{percent(found.goodput)} in work that was not lost"),
+    ]
+    stops = (
+        (found.preemptions, "preempted"),
+        (found.failures, "hit by failures"),
+        (found.resizes, "resized"),
+        (found.evictions, "timed out"),
+    )
+    events = ", ".join(f"{count:,} {word}" for count, word in stops if count)
+    if events:
+        facts.append(Fact("jobs stopped", events, f"{gpu_hours(found.lost)} GPU-hours of work lost"))
+    if found.down:
+        facts.append(Fact("GPUs down", f"{gpu_hours(found.down)} GPU-hours"))
+    if found.held and found.deadlock is None:
+        facts.append(Fact("held in vain", f"{gpu_hours(found.held)} GPU-hours", "by jobs that lacked other pods"))
+    if found.deadlock is not None:
+        facts.append(deadlock(found, answer))
+    return facts
+
+
+def deadlock(found: Outcome, answer: Answer) -> Fact:
+    """Return who holds what for ever."""
+    assert found.deadlock is not None  # noqa: S101  the caller has looked
+    assert answer.work.jobs is not None  # noqa: S101  replays have no jobs
+    names = [answer.work.jobs.names[job] for job in found.deadlock.jobs]
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    held = f"{found.deadlock.gpus:g} GPUs held for ever"
+    return Fact("deadlock", held, f"by {', '.join(names[:5])}{more}, from {time(found.deadlock.time)} on", BAD)
+
+
+def _replay_facts(found: Replayed) -> list[Fact]:
+    seeds = f"mean of {found.seeds} seeds, +- {100 * found.spread:.2f} points" if found.seeds > 1 else "one seed"
+    marks = f"at 80 % of arrivals, {percent(found.at_marks[2])} at 100 %"
+    lost = ", ".join(f"{gone:,.4g} of {all_:,.4g} with {size}" for size, (all_, gone) in found.lost.items() if gone)
+    plural = "" if round(found.lost_pods) == 1 else "s"
+    return [
+        Fact("arrivals", percent(found.arrived), f"of all GPUs asked for by {found.pods:,} pods that never leave"),
+        Fact("GPUs allocated", percent(found.allocation), seeds),
+        Fact("on the way", percent(found.at_marks[1]), marks),
+        Fact("fragments", percent(found.fragmentation), "of what is idle is of no use to typical pods"),
+        Fact("no place for", f"{found.lost_pods:,.0f} pod{plural}", lost),
+    ]
+
+
+def compare(answer: Answer) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+    """Return the runs side by side."""
+    if answer.first.replayed is not None:
+        return REPLAYS, [_replay_cells(run) for run in answer.runs]
+    return RUNS, [_run_cells(run) for run in answer.runs]
+
+
+def _replay_cells(run: Run) -> tuple[str, ...]:
+    found = run.replayed
+    assert found is not None  # noqa: S101  the caller has looked
+    return (
+        run.variant.label,
+        f"{100 * found.allocation:.2f} %",
+        f"{100 * found.spread:.2f}",
+        f"{100 * found.at_marks[1]:.2f} %",
+        f"{100 * found.at_marks[2]:.2f} %",
+        percent(found.fragmentation),
+        f"{found.lost_pods:,.0f}",
+    )
+
+
+def _run_cells(run: Run) -> tuple[str, ...]:
+    found = run.outcome
+    assert found is not None  # noqa: S101  the caller has looked
+    everyone = found.everyone
+    if found.deadlock is not None:
+        state = "deadlock"
+    elif found.finished < found.jobs:
+        state = f"{found.finished:,} done"
+    else:
+        state = time(found.span)
+    held = f"{found.deadlock.gpus:g} an hour" if found.deadlock is not None else gpu_hours(found.held)
+    return (
+        run.variant.label,
+        percent(found.utilisation),
+        percent(found.goodput),
+        state,
+        time(everyone.mean),
+        f"{found.preemptions + found.failures + found.evictions:,}",
+        gpu_hours(found.lost),
+        held,
+    )
+
+
+def waits(found: Outcome) -> list[tuple[str, ...]]:
+    """Return waits by class and by size."""
+    return [_wait(row) for row in (*found.by_class, *found.by_size)]
+
+
+def _wait(row: Waits) -> tuple[str, ...]:
+    times = (time(row.mean), time(row.median), time(row.p90), time(row.longest))
+    return (row.label, f"{row.jobs:,}", *times, f"{row.never:,}" if row.never else "")
+
+
+def reasons(found: Outcome) -> str:
+    """Return what was first in the way of jobs that had to wait."""
+    listed = ", ".join(f"{count:,} {reason}" for reason, count in found.reasons.items())
+    return f"in the way at first: {listed}" if listed else ""
+
+
+def fits(answer: Answer) -> list[tuple[str, ...]]:
+    """Return jobs on the empty cluster."""
+    return [
+        (
+            row.name,
+            f"{row.pods:,}",
+            f"{row.gpus_per_pod:g}",
+            f"{row.most:,}" if row.most < 10**9 else "any",
+            f"{row.stranded:,}" if row.stranded else "",
+            f"{row.unused:,}" if row.unused else "",
+            "" if math.isnan(row.blocked) else percent(row.blocked),
+        )
+        for row in answer.static.fits
+    ]
+
+
+def goodput(answer: Answer) -> list[tuple[str, ...]]:
+    """Return elastic jobs on nodes that fail, by the closed form."""
+    return [
+        (row.name, f"{row.least} to {row.most}", percent(row.elastic), percent(row.rigid))
+        for row in answer.static.goodput
+    ]
+
+
+def shares(answer: Answer) -> list[tuple[str, ...]]:
+    """Return what queues may have."""
+    return [(row.name, row.kind, f"{row.nominal:g}", f"{row.most:g}", f"{row.least:g}") for row in answer.static.shares]
+
+
+def cluster_map(found: Snapshot) -> tuple[list[tuple[str, str]], str]:
+    """Return nodes with a letter for each GPU, and what the letters mean; of many nodes, alike ones in one line."""
+    names: dict[str, str] = {}
+    lines = [(name, "".join(_letter(job, names) for job in devices)) for name, devices in found.nodes if devices]
+    if len(lines) > MOST_LINES:
+        return _summary(found), ""
+    legend = ", ".join(f"{letter} {job}" for job, letter in names.items())
+    if not lines:
+        return [], ""
+    return lines, f"{FREE} free, {DOWN} down, {MANY} shared or others; {legend}" if legend else f"{FREE} free"
+
+
+def _letter(job: str, names: dict[str, str]) -> str:
+    if job in {"", "down"}:
+        return FREE if not job else DOWN
+    if "," in job:
+        return MANY
+    if job not in names and len(names) < len(LETTERS):
+        names[job] = LETTERS[len(names)]
+    return names.get(job, MANY)
+
+
+def _summary(found: Snapshot) -> list[tuple[str, str]]:
+    counts: dict[tuple[int, int, int], int] = {}
+    for _, devices in found.nodes:
+        key = (len(devices), devices.count(""), devices.count("down"))
+        counts[key] = counts.get(key, 0) + 1
+    return [
+        (f"{count:,} nodes", f"{free} of {gpus} GPUs free" if not down else f"down, of {gpus} GPUs")
+        for (gpus, free, down), count in sorted(counts.items())
+        if gpus
+    ]
+
+
+def waiting(found: Snapshot) -> list[tuple[str, ...]]:
+    """Return what waits, and why."""
+    rows: list[tuple[str, ...]] = [
+        (row.name, row.reason, f"{row.pods:,}", f"{row.gpus:g}", time(row.waited)) for row in found.waiting[:MOST_LINES]
+    ]
+    more = len(found.waiting) - MOST_LINES
+    return [*rows, (f"and {more:,} more", "", "", "", "")] if more > 0 else rows
+
+
+def moment(found: Snapshot) -> str:
+    """Return what a snapshot shows."""
+    when = f"after {time(found.time)}" if found.time else "at the start"
+    idle = (
+        f"; {percent(found.fragmentation)} of what is idle is of no use to typical pods" if found.allocated < 1 else ""
+    )
+    return f"{when}: {percent(found.allocated)} of the GPUs allocated{idle}"

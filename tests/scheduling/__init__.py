@@ -1,0 +1,1 @@
+"""Scheduling: tests and their helpers."""
