@@ -8,13 +8,12 @@ from typing import NamedTuple
 class Lever(NamedTuple):
     """A parameter that a what-if varies.
 
-    `inputs` are the inputs of the engine that are scaled together, those of them that there are; the value shown is
-    that of the first one that is not 0. Where
-    other inputs follow from the parameter, `fields` are the fields of a scenario that are scaled instead, the first one
-    being the value shown, and all is resolved again: the rules for a layout hold, the fabric is sized anew. `whole`
-    says that these take whole numbers only, and `least` is the smallest value that there can be. `better` is 1 if more
-    of it is better, -1 if less is, 0 if it is neither. A `network` lever is of use only where the catalog has a network
-    between the nodes.
+    `inputs` are the inputs of the engine, or of the run as a whole, that are scaled together, those of them that there
+    are; the value shown is that of the first one that is not 0. Where other inputs follow from the parameter, `fields`
+    are the fields of a scenario that are scaled instead, the first one being the value shown, and all is resolved
+    again: the rules for a layout hold, the fabric is sized anew. `whole` says that these take whole numbers only, and
+    `least` is the smallest value that there can be. `better` is 1 if more of it is better, -1 if less is, 0 if it is
+    neither. A `network` lever is of use only where the catalog has a network between the nodes.
     """
 
     name: str
@@ -72,6 +71,35 @@ LEVERS = (
     Lever("step_overhead", "the overhead of a step", HARDWARE, -1, ("cluster.step_overhead",)),
     Lever("coding_rate", "the compression rate", HARDWARE, 1, ("communication.coding_rate", "late.coding_rate")),
     Lever("reserved_memory", "the reserved memory", HARDWARE, -1, ("cluster.reserved_memory",)),
+    Lever(
+        "storage_rate",
+        "the storage rate",
+        HARDWARE,
+        1,
+        (
+            "storage.read_client",
+            "storage.write_client",
+            "storage.read_system",
+            "storage.write_system",
+            "storage.read_requests",
+            "storage.write_requests",
+            "storage.target",
+        ),
+    ),
+    Lever("mtbf", "the time between failures", HARDWARE, 1, ("reliability.accelerator_mtbf",)),
+    Lever(
+        "restart_time",
+        "the time of a restart",
+        HARDWARE,
+        -1,
+        (
+            "reliability.detect",
+            "reliability.replace",
+            "reliability.start",
+            "reliability.initialise",
+            "reliability.warm_up",
+        ),
+    ),
     Lever("price", "the price", MONEY, -1, ("cluster.price",)),
     Lever("power", "the power draw", MONEY, -1, ("cluster.power",)),
     Lever("pue", "the PUE", MONEY, -1, ("cluster.pue",), least=1.0),

@@ -40,11 +40,16 @@ OUTCOMES = (
     Outcome("step_time", "s", lambda one: one["step"]),
     Outcome("time_per_token", "s", _time_per_token),
     Outcome("time_to_train", "s", lambda one: one["run.time_to_train"]),
+    Outcome("wall_clock", "s", lambda one: one.terms.get("wallclock", math.nan)),
     Outcome("cost", "USD", lambda one: one["run.cost"]),
     Outcome("energy", "J", lambda one: one["run.energy"]),
     Outcome("memory", "B", lambda one: one.needed_memory),
     Outcome("memory_filled", "fraction", lambda one: one.needed_memory / one["memory.capacity"]),
 )
+
+
+TIMES = [one for one in OUTCOMES if one.name in {"time_per_token", "time_to_train", "wall_clock"}]
+"""Outcomes that effects are ranked by: the last of them that is known."""
 
 
 class Trial(NamedTuple):
@@ -130,7 +135,7 @@ def sensitivity(scenario: Scenario) -> Sensitivity:
     base, *others = estimate(batch)
     left = iter(others)
     answers = {key: found if isinstance(found, str) else next(left) for key, found in wanted.items()}
-    time = "time_per_token" if math.isnan(base["run.time_to_train"]) else "time_to_train"
+    time = next(one.name for one in reversed(TIMES) if not math.isnan(one.of(base)))
     effects = [_effect(base, lever, answers, time) for lever in present]
     order = {name: index for index, name in enumerate(GROUPS)}
     ranked = sorted(effects, key=lambda one: (order[one.lever.group], *_rank(one, time)))
@@ -148,6 +153,8 @@ def _missing(lever: Lever, scenario: Scenario) -> str:
     if lever.network and scenario.parts.network is None:
         return "no network between nodes"
     known = [value.number for value in _inputs(scenario, lever).values()]
+    if not known:
+        return "the scenario says nothing of it"
     if math.isnan(known[0]):
         return "not known"
     return "" if any(number > 0 and math.isfinite(number) for number in known) else "not used"
@@ -161,7 +168,9 @@ def _changed(scenario: Scenario, lever: Lever, factor: float) -> Scenario | str:
         return f"{_value(scenario, lever):.3g} cannot be {_done(factor)}"
     scaled = _inputs(scenario, lever)
     changed = {name: value._replace(number=value.number * factor) for name, value in scaled.items()}
-    return scenario._replace(values=scenario.values | changed)
+    of_run = {name: value for name, value in changed.items() if name in scenario.run}
+    of_step = {name: value for name, value in changed.items() if name not in scenario.run}
+    return scenario._replace(values=scenario.values | of_step, run=scenario.run | of_run)
 
 
 def _resolved(scenario: Scenario, lever: Lever, factor: float) -> Scenario | str:
@@ -184,11 +193,12 @@ def _value(scenario: Scenario, lever: Lever) -> float:
     given = _field(scenario.file, lever.fields[0]) if lever.fields else None
     if given is not None:
         return float(given)
-    return next(value.number for value in _inputs(scenario, lever).values() if value.number)
+    return next(value.number for value in _inputs(scenario, lever).values() if 0 < value.number < math.inf)
 
 
 def _inputs(scenario: Scenario, lever: Lever) -> dict[str, Value]:
-    return {name: scenario.values[name] for name in lever.inputs if name in scenario.values}
+    known = {**scenario.values, **scenario.run}
+    return {name: known[name] for name in lever.inputs if name in known}
 
 
 def _done(factor: float) -> str:

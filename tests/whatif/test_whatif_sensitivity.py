@@ -55,9 +55,9 @@ def inputs_of(names, factor):
 def test_one_batch_answers_everything(name, monkeypatch):
     widths = []
 
-    def counted(values):
+    def counted(values, run=None):
         widths.append(values.workload.sequence.shape[-1])
-        return evaluate(values)
+        return evaluate(values, run)
 
     monkeypatch.setattr(estimating, "evaluate", counted)
     answer = sensitivity(loaded(name))
@@ -283,3 +283,26 @@ def test_the_larger_of_two_has_a_kink_where_they_meet():
 
 def test_keys_of_the_document_are_the_outcomes():
     assert list(VALUES) == [one.name for one in OUTCOMES]
+
+
+def test_failures_and_storage_count_where_the_scenario_has_them():
+    """With blocks for the run as a whole, effects are those on the wall clock, each that of the changed run alone."""
+    settings = [("reliability", "{}", "--set"), ("storage", "s3-standard", "--set")]
+    scenario = load_source(Source("gpt3-175b-a100"), Catalog(), settings).scenario
+    found = sensitivity(scenario)
+    effects = {one.lever.name: one for one in found.effects}
+    assert found.time == "wall_clock"
+    mtbf = scenario.run["reliability.accelerator_mtbf"]
+    doubled = scenario._replace(
+        run=scenario.run | {"reliability.accelerator_mtbf": mtbf._replace(number=2 * mtbf.number)}
+    )
+    [base, alone] = estimate([scenario, doubled])
+    assert effects["mtbf"].doubled.changes["wall_clock"] == alone["wallclock"] / base["wallclock"] - 1.0 < 0.0
+    assert effects["restart_time"].halved.changes["wall_clock"] < 0.0
+    assert effects["storage_rate"].doubled.changes["wall_clock"] <= 0.0
+    assert effects["mtbf"].doubled.changes["step_time"] == 0.0
+
+
+def test_without_these_blocks_they_are_said_to_be_absent():
+    absent = {one.lever.name: one.reason for one in sensitivity(loaded("dense")).absent}
+    assert absent["mtbf"] == absent["storage_rate"] == "the scenario says nothing of it"

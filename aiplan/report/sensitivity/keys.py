@@ -4,6 +4,7 @@ VALUES = {
     "step_time": "step_time_s",
     "time_per_token": "time_per_token_s",
     "time_to_train": "time_to_train_s",
+    "wall_clock": "wall_clock_s",
     "cost": "cost_usd",
     "energy": "energy_j",
     "memory": "memory_bytes_per_gpu",

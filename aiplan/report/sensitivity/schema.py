@@ -34,7 +34,7 @@ def result() -> dict[str, Any]:
     }
     return closed(
         {
-            "ranked_by": {"enum": ["time_to_train", "time_per_token"]},
+            "ranked_by": {"enum": ["wall_clock", "time_to_train", "time_per_token"]},
             "columns": COUNT,
             "now": closed(dict.fromkeys(VALUES.values(), UNKNOWN) | {"fits": {"type": "boolean"}}),
             "parameters": items(closed(effect)),

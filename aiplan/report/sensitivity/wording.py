@@ -13,7 +13,7 @@ from aiplan.units import duration, quantity
 if TYPE_CHECKING:
     from aiplan.planning.sensitivity import Effect, Sensitivity, Trial
 
-TIMES = {"time_to_train": "time to train", "time_per_token": "time per token"}
+TIMES = {"wall_clock": "wall-clock time", "time_to_train": "time to train", "time_per_token": "time per token"}
 HEADINGS = {
     "time": "time",
     "step_time": "step",
