@@ -13,6 +13,7 @@ from aiplan.report.schema_parts import COUNT, INTERVAL, MAYBE, NUMBER, TEXT, TEX
 from aiplan.report.search import schema as search
 from aiplan.report.sensitivity import schema as sensitivity
 from aiplan.report.size import schema as size
+from aiplan.report.topology import schema as topology
 
 NAMESPACE = "urn:aiplan:schema"
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -95,7 +96,7 @@ def result_schema() -> dict[str, Any]:
             _document("roofline", roofline.inputs(), roofline.result()),
             _document("scale", scale.inputs(), scale.result()),
             _document("size", size.inputs(), size.result()),
-            _document("topology", _topology_inputs(), _topology()),
+            _document("topology", topology.inputs(), topology.result()),
             _document("storage", _inputs(values=True), storage.schema()),
             _document("checkpoint", _inputs(values=True), checkpoint.schema()),
             _document("calibrate", closed({"files": TEXTS, "grades": TEXT}), _calibrate()),
@@ -356,24 +357,6 @@ def _nccl_env() -> dict[str, Any]:
 def _verdicts() -> dict[str, Any]:
     row = {"kind": TEXT, "name": TEXT, "namespace": TEXT, "pods": COUNT, "gpus": NUMBER, "reason": TEXT}
     return closed({"manifests": items(closed(row))})
-
-
-def _topology_inputs() -> dict[str, Any]:
-    asked = {"type": "object", "additionalProperties": NUMBER}
-    counts = dict.fromkeys(("gpus", "network_ports_per_node", "switch_ports"), COUNT)
-    names = {"scenario": {"type": ["string", "null"]}, "node": TEXT, "switch": TEXT}
-    return closed(counts | names | {"oversubscription": asked})
-
-
-def _topology() -> dict[str, Any]:
-    from aiplan.report.topology.document import HEADER
-
-    words = dict.fromkeys(("topology", "reason", "title", "validity", "source"), TEXT) | {"fits": {"type": "boolean"}}
-    fabric = dict.fromkeys(HEADER, UNKNOWN) | words
-    counts = ("ranks", "stride", "ranks_in_scale_up_network", "ranks_below_leaf", "ranks_in_pod")
-    group = dict.fromkeys(counts, COUNT) | dict.fromkeys(("group", "traffic", "reach"), TEXT)
-    rates = dict.fromkeys(("bandwidth_bytes_per_s", "bandwidth_share"), UNKNOWN)
-    return closed({"fabrics": items(closed(fabric)), "placement": items(closed(group | rates))})
 
 
 def _collective_inputs() -> dict[str, Any]:
