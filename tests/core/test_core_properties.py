@@ -35,6 +35,25 @@ RINGS = {
 # ------------------------------------------------------------------ broadcasting
 
 
+ALONG_AN_AXIS = {
+    "placement.weighted_score",
+    "placement.binpack_score",
+    "placement.too_small",
+    "placement.fragment",
+    "placement.blocking",
+    "quotas.real_capability",
+    "quotas.deserved",
+    "quotas.tightest_domains",
+    "quotas.fullest_domains",
+    "resizing.resizing_goodput",
+    "spread.combined_deviation",
+    "storage.narrowest",
+}
+"""Forms that take resources, kinds of jobs, domains or stages along an axis of their own."""
+WITH_A_POLE = {"loading.serial_fetch_rate", "sensitivity.elasticity"}
+"""Forms that have no value at some of the small whole numbers that are tried here."""
+
+
 def elementwise():
     """All closed forms that are defined number by number."""
     modules = [
@@ -48,6 +67,7 @@ def elementwise():
         for module in modules
         for name, function in vars(module).items()
         if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_")
+        if f"{module.__name__.rpartition('.')[2]}.{name}" not in ALONG_AN_AXIS | WITH_A_POLE
     ]
 
 
