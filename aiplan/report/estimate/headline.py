@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aiplan.planning.estimate import Against, Estimate
     from aiplan.scenario.records import Plan
 
-GOODPUT = "goodput: failures, checkpoints and stalls are not counted yet"
+WITHOUT_RUN = "steps alone; --set reliability={} adds failures and checkpoints"
 STEPS_ALONE = "steps alone"
 CONVENTIONS = {
     "megatron": "causal attention counted half",
@@ -180,7 +180,7 @@ def _recomputation(plan: Plan) -> str:
 def _remark(estimate: Estimate) -> str:
     steps = estimate["run.steps"]
     known = "" if math.isnan(steps) else f"{steps:,.0f} steps"
-    counted = STEPS_ALONE if estimate.scenario.run else GOODPUT
+    counted = STEPS_ALONE if estimate.scenario.run else WITHOUT_RUN
     return "; ".join(filter(None, (_likely(estimate, "run.time_to_train", "s"), known, counted)))
 
 
