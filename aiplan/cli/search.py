@@ -24,9 +24,6 @@ Examples:
 """
 
 
-INTERRUPTED = 130
-
-
 @with_session
 def search(
     session: "Session",
@@ -58,6 +55,7 @@ def search(
         raise typer.BadParameter(f"'{objective}' is not one of {', '.join(OBJECTIVES)}", param_hint="--objective")
     if dask is not None and workers > 1:
         raise typer.BadParameter("either this machine or a cluster", param_hint="--workers")
+    from aiplan.cli.main import INTERRUPTED
     from aiplan.cli.progress import Progress
     from aiplan.cli.session import source_of
     from aiplan.declare import Diagnostics

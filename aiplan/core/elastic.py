@@ -168,37 +168,6 @@ def break_even_repair(restart: Numeric, interval: Numeric, speed: Numeric) -> Nu
 
 
 @closed_form
-def break_even_growth(restart: Numeric, interval: Numeric, speed: Numeric) -> Numeric:
-    """Time left to train below which growing again does not pay.
-
-    t = (u + t_0 / 2) / (1 - v)
-
-    Parameters
-    ----------
-    restart : numeric
-        Time u of a restart. [s]
-    interval : numeric
-        Time t_0 between two saves. [s]
-    speed : numeric
-        Share v of the speed before growing. [-]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [s]
-
-    Notes
-    -----
-    One node that joins alone; joins in a batch share the restart.
-
-    References
-    ----------
-    .. [1] PyTorch, "Torch Distributed Elastic". https://pytorch.org/docs/stable/elastic/run.html
-    """
-    return (restart + interval / 2.0) / np.maximum(1.0 - speed, 1e-12)
-
-
-@closed_form
 def elastic_goodput(
     nodes: Numeric, least: Numeric, replica: Numeric, rate: Numeric, repair: Numeric, cost: Numeric
 ) -> Numeric:

@@ -54,48 +54,6 @@ def linear_ettr(rate: Numeric, interval: Numeric, stall: Numeric, restart: Numer
 
 
 @closed_form
-def queued_ettr(
-    rate: Numeric, interval: Numeric, stall: Numeric, restart: Numeric, queue: Numeric, duration: Numeric
-) -> Numeric:
-    """Effective training time ratio with a wait in the queue before the start and after every interruption.
-
-    E = (1 - r (u + t / 2)) / (1 + (u + q) / T + w / t + r q (1 + w / t - t / 2T))
-
-    Parameters
-    ----------
-    rate : numeric
-        Rate r of interruptions. [1/s]
-    interval : numeric
-        Time t of training between two saves. [s]
-    stall : numeric
-        Time w that training stands still for a save. [s]
-    restart : numeric
-        Time u from an interruption to training again. [s]
-    queue : numeric
-        Time q in the queue. [s]
-    duration : numeric
-        Productive time T of the run. [s]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [-]
-
-    Notes
-    -----
-    A lower bound, to first order.
-
-    References
-    ----------
-    .. [1] Kokolis et al., "Revisiting Reliability in Large-Scale Machine Learning Research Clusters", 2024.
-       https://arxiv.org/abs/2410.21680
-    """
-    numerator = 1.0 - rate * (restart + interval / 2.0)
-    waits = rate * queue * (1.0 + stall / interval - interval / (2.0 * duration))
-    return numerator / (1.0 + (restart + queue) / duration + stall / interval + waits)
-
-
-@closed_form
 def ettr(rate: Numeric, interval: Numeric, stall: Numeric, restart: Numeric, drain: Numeric) -> Numeric:
     """Effective training time ratio, interruptions being exponential.
 
@@ -370,35 +328,6 @@ def recovery_bound(restart: Numeric, mtbf: Numeric) -> Numeric:
     .. [1] Fault-tolerant HSDP on 100,000 GPUs, 2026. https://arxiv.org/abs/2602.00277
     """
     return 1.0 - restart / mtbf
-
-
-@closed_form
-def useful_utilisation(ratio: Numeric, utilisation: Numeric) -> Numeric:
-    """Model FLOPs utilisation over the wall-clock time of a run.
-
-    u = E m
-
-    Parameters
-    ----------
-    ratio : numeric
-        Effective training time ratio E. [-]
-    utilisation : numeric
-        Utilisation m of a step. [-]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [-]
-
-    Notes
-    -----
-    In the convention of m.
-
-    References
-    ----------
-    .. [1] Google, "ML productivity goodput". https://github.com/AI-Hypercomputer/ml-goodput-measurement
-    """
-    return ratio * utilisation
 
 
 @closed_form

@@ -207,38 +207,6 @@ def requests_bandwidth(prefixes: Numeric, requests: Numeric, size: Numeric) -> N
 
 
 @closed_form
-def connection_bandwidth(size: Numeric, rate: Numeric, latency: Numeric) -> Numeric:
-    """Rate of one connection that waits for the first byte of every object.
-
-    b = o / (t + o / b_1)
-
-    Parameters
-    ----------
-    size : numeric
-        Bytes o of a request. [B]
-    rate : numeric
-        Rate b_1 of a connection once bytes flow. [B/s]
-    latency : numeric
-        Time t to the first byte. [s]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [B/s]
-
-    Notes
-    -----
-    One request at a time on a connection.
-
-    References
-    ----------
-    .. [1] Amazon, "Optimizing Amazon S3 performance".
-       https://docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html
-    """
-    return size / (latency + size / rate)
-
-
-@closed_form
 def slots_bandwidth(slots: Numeric, size: Numeric, round_trip: Numeric) -> Numeric:
     """Rate of a mount that has so many requests in flight.
 

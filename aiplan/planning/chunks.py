@@ -15,7 +15,7 @@ import numpy as np
 
 from aiplan.engine.evaluate import run_terms, step_and_memory
 from aiplan.planning.front import Point, front_of
-from aiplan.planning.space import Space, space
+from aiplan.planning.space import AS_THEY_ARE, Space, space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -130,7 +130,7 @@ class Chunk(NamedTuple):
 
 def spaces(scenarios: Sequence[Scenario], question: Question) -> list[Space]:
     """Return the space of every variant, layouts that a condition on the plan rules out left out."""
-    on_plan = [item for item in question.conditions if item.on_plan and item.name in _SIZES]
+    on_plan = [item for item in question.conditions if item.on_plan and item.name in AS_THEY_ARE]
 
     def wanted(table: dict[str, NDArray[np.int64]]) -> NDArray[np.bool_]:
         kept = np.ones(table["tensor"].shape, dtype=bool)
@@ -140,9 +140,6 @@ def spaces(scenarios: Sequence[Scenario], question: Question) -> list[Space]:
         return kept
 
     return [space(scenario, wanted) for scenario in scenarios]
-
-
-_SIZES = ("tensor", "context", "pipeline", "interleave", "expert", "expert_tensor", "micro_batch", "data")
 
 
 def chunks(found: Sequence[Space]) -> Iterator[Chunk]:
@@ -190,7 +187,7 @@ def evaluated(found: Sequence[Space], chunk: Chunk, question: Question) -> Part:
 def _wanted(values: Inputs, terms: dict[str, Array], question: Question) -> NDArray[np.bool_]:
     """Return which plans meet all conditions; terms beyond the tree are computed only if one asks for them."""
     holds: NDArray[np.bool_] = np.ones((1, 1), dtype=bool)
-    asked = [item for item in question.conditions if not (item.on_plan and item.name in _SIZES)]
+    asked = [item for item in question.conditions if not (item.on_plan and item.name in AS_THEY_ARE)]
     if any(item.term not in terms and not item.on_plan for item in asked):
         terms = terms | run_terms(values, terms["step"])
         terms["utilisation"] = terms[f"utilisation.{question.convention}"]
