@@ -171,10 +171,29 @@ def test_a_window_that_says_null_is_none(hub):
     assert hub(**CONFIGS["mistral-7b"]["config"] | {"sliding_window": None}).imported.model.window is None
 
 
-def test_modules_for_further_tokens_are_left_out_and_said(hub):
-    found = hub(**CONFIGS["deepseek-v3"]["config"])
-    assert found.imported.model.mtp_layers == 0
-    assert any("MTP" in caution.problem for caution in found.imported.cautions)
+def test_modules_for_further_tokens_are_counted_apart(hub):
+    found = hub(**CONFIGS["deepseek-v3"]["config"]).imported
+    assert (found.model.mtp_layers, found.total) == (1, 671026419200)
+    assert found.modules == pytest.approx(11.5e9, rel=0.01), "unique parameters by the readme of the published weights"
+    mimo = hub(**CONFIGS["mimo-7b"]["config"]).imported
+    assert (mimo.model.mtp_layers, mimo.total) == (1, 7622619136)
+    assert mimo.with_modules == pytest.approx(7.83e9, abs=0.005e9), "as its card says, with the module"
+
+
+def test_modules_that_are_not_used_are_not_counted(hub):
+    config = CONFIGS["minimax-m2"]["config"] | {"num_mtp_modules": 3, "mtp_transformer_layers": 1}
+    assert hub(**config | {"use_mtp": True}).imported.model.mtp_layers == 3
+    off = hub(**config | {"use_mtp": False}).imported
+    assert (off.model.mtp_layers, off.modules) == (0, 0)
+    assert hub(**config | {"use_mtp": True, "mtp_transformer_layers": 2}).codes == ["AIP340"]
+
+
+def test_megatron_counts_modules_for_further_tokens_apart(read):
+    words = "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --vocab-size 512 --seq-length 64"
+    words += " --max-position-embeddings 64 --micro-batch-size 1 --untie-embeddings-and-output-weights"
+    plain, more = (read(("a.args", f"{words}{extra}")).imported for extra in ("", " --mtp-num-layers 2"))
+    assert (plain.total, plain.modules) == (more.total, 0)
+    assert more.modules == 2 * ((12 * 64 * 64 + 13 * 64) + (2 * 64 * 64 + 3 * 2 * 64))
 
 
 def test_the_vision_tower_is_left_out_and_said(hub):

@@ -289,19 +289,17 @@ def latent(ledger: Ledger, family: Family) -> None:
 
 
 def next_token(ledger: Ledger) -> None:
-    """Leave modules for further tokens out, as published counts do, and say so."""
-    got = ledger.count(*NEXT_TOKEN, minimum=0)
-    for name in ("use_mtp", "mtp_transformer_layers"):
-        ledger.got(name)
+    """Take modules for further tokens, each of a layer: published counts are of the main network without them."""
+    got, used = ledger.count(*NEXT_TOKEN, minimum=0, path="model.mtp_layers"), ledger.flag("use_mtp")
+    each = ledger.count("mtp_transformer_layers")
     if got is None or not got.value:
         return
-    ledger.skip(got.key, got.mark, "published counts are of the main model; the module is left out", matters=False)
-    plural = "module" if got.value == 1 else "modules"
-    ledger.warn(
-        f"{got.value} {plural} for further tokens (MTP) left out, as in published counts",
-        got.mark,
-        f"set model.mtp_layers={got.value} if it is trained along",
-    )
+    if used is not None and not used.value:
+        ledger.skip(got.key, got.mark, f"{used.key} is false", matters=False)
+        return
+    if each is not None and each.value > 1:
+        ledger.refuse(f"modules of {each.value} layers for further tokens have no model here", each.mark)
+    ledger.put("model.mtp_layers", got, why="trained along; parameters are counted apart")
 
 
 def _on(got: Got | None) -> bool:

@@ -153,6 +153,9 @@ def _shape(ledger: Ledger, family: Family, name: str, block: Got | None) -> None
     hf_parts.window(
         ledger, family._replace(window=family.window if name.startswith("gemma") else "none"), _got(block, mark)
     )
+    modules = ledger.count("mtp_num_layers", minimum=0, path="model.mtp_layers")
+    if modules is not None and modules.value:
+        ledger.put("model.mtp_layers", modules)
     rows = ledger.got("trainable_position_size")
     if rows is not None and rows.value != -1:
         ledger.put("model.positions", ledger.as_count(rows), why="rows of a table, not the sequence")
