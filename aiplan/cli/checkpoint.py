@@ -48,7 +48,7 @@ def checkpoint(
     from aiplan.planning.variants import assignments
     from aiplan.report.checkpoint import render
 
-    source, changes, catalog = source_of(scenario), assignments(settings or ()), session.catalog()
+    source, changes, catalog = source_of(*scenario), assignments(settings or ()), session.catalog()
     loaded = session.load(source, catalog, changes)
     answer = checkpoint_answer(loaded, source, catalog, changes, target or TARGET)
     if svg is not None:

@@ -107,7 +107,7 @@ def nccl_env(
     from aiplan.planning.variants import assignments
     from aiplan.report.nccl_env import render_kubernetes, render_shell
 
-    loaded = session.load(source_of(scenario), session.catalog(), assignments(settings or ()))
+    loaded = session.load(source_of(*scenario), session.catalog(), assignments(settings or ()))
     answer = nccl_environment(loaded)
     report = render_kubernetes if syntax == Syntax.KUBERNETES else render_shell
     session.emit(lambda look: report(answer, session.form, look))
@@ -124,7 +124,7 @@ def _command(name: str) -> "Callable[..., None]":
         from aiplan.planning.variants import Loaded, assignments
         from aiplan.report.exports import render
 
-        loaded = session.load(source_of(scenario), session.catalog(), assignments(settings or ()))
+        loaded = session.load(source_of(*scenario), session.catalog(), assignments(settings or ()))
         target = registry.TARGETS[name]
         answer = target.export(loaded)
         doubts = Diagnostics()

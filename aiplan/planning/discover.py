@@ -50,7 +50,7 @@ def targets(paths: Iterable[Source]) -> Targets:
     skipped: dict[str, Skipped] = {}
     missing = []
     for one in paths:
-        if one.piped is not None or find_scenario(one.text).path.is_file():
+        if one.piped is not None or one.together or find_scenario(one.text).path.is_file():
             sources.setdefault(one.text, one)
             continue
         found = list(_below(one.text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.adapters.imports.batches import BATCH, DATA, MICRO
 from aiplan.adapters.imports.ledger import Fact
 from aiplan.adapters.imports.merge import follow
 from aiplan.adapters.imports.scenario_tree import tree_of
@@ -38,7 +39,7 @@ SEARCHED = (
     "count_embedding_as_layer",
 )
 """Fields of a plan that are taken from the search."""
-BATCH, SEQUENCE = "workload.global_batch", "workload.sequence_length"
+SEQUENCE = "workload.sequence_length"
 
 
 class Draft(NamedTuple):
@@ -116,7 +117,10 @@ def scenario_of(
     given = {path for path, _, _ in settings}
     own_size = {"cluster.nodes", "cluster.accelerators"}
     if given & own_size and imported.facts.keys() & own_size:  # another size: what the file says of its own goes
-        given |= own_size | {"plan.data"}
+        given |= own_size | {DATA}
+    replicas = imported.facts.get(DATA)
+    if given & {BATCH, MICRO} and replicas is not None and replicas.why:  # they followed from what is set otherwise
+        given |= {DATA}
     facts = {path: fact for path, fact in imported.facts.items() if not any(_hides(path, other) for other in given)}
     given = {path for path, _, _ in settings}
     if imported.model is not None:
