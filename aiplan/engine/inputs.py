@@ -152,6 +152,7 @@ class PlanInputs(_Named):
     data: Array
     micro_batch: Array
     zero: Array
+    copies: Array
     gather_copy: Array
     stays_gathered: Array
     kv_copies: Array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.adapters.imports.batches import BATCH, DATA, MICRO
+from aiplan.adapters.imports.batches import BATCH, DATA, MICRO, SHARDS
 from aiplan.adapters.imports.ledger import Fact
 from aiplan.adapters.imports.merge import follow
 from aiplan.adapters.imports.scenario_tree import tree_of
@@ -132,7 +132,7 @@ def scenario_of(
     if diagnostics.has_errors or world is None:
         return None
     follow(draft.facts | _counts(settings, start), diagnostics)
-    _batch(draft, settings, start, world)
+    _sized(draft, settings, start, world, diagnostics)
     for path, value, why in usual_workload(draft.facts, imported.model, given, world):
         draft.assume(path, value, why, start)
     planned = any(path.startswith("plan.") for path in given) or _has_plan(draft.facts)
@@ -202,13 +202,14 @@ def _accelerators(
     return int(world) if world.isdigit() else int(nodes) * size
 
 
-def _batch(draft: Draft, settings: Sequence[Setting], start: Mark, world: int) -> None:
-    """Make the batch of a micro-batch that is added up, once the number of replicas is known."""
+def _sized(draft: Draft, settings: Sequence[Setting], start: Mark, world: int, diagnostics: Diagnostics) -> None:
+    """Add what follows once the number of replicas is known: the batch, tokens, the ranks that share states."""
     known = draft.facts | _counts(settings, start)
     known.setdefault("cluster.accelerators", Fact("cluster.accelerators", world, "", start))
     found = Diagnostics()
     follow(known, found)
-    for path in (BATCH, "workload.tokens"):
+    diagnostics.items += [item for item in found.items if item.code == "AIP313"]
+    for path in (BATCH, "workload.tokens", SHARDS):
         if path in known and path not in draft.facts and not any(path == setting for setting, _, _ in settings):
             draft.facts[path] = known[path]
 

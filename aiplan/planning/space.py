@@ -141,7 +141,7 @@ def planned(scenario: Scenario, sizes: Mapping[str, int], chosen: Choice) -> Pla
     overlap = {name.removeprefix("overlap."): value for name, value in chosen.items() if name.startswith("overlap.")}
     fields = {name: value for name, value in chosen.items() if not name.startswith("overlap.")}
     given = {name: size for name, size in sizes.items() if name not in {"data", "ends"}}
-    dropped = {"data": None, "stage_layers": (), "recompute_layers": None}
+    dropped = {"data": None, "shards": None, "stage_layers": (), "recompute_layers": None}
     return Plan(
         **(
             vars(own)

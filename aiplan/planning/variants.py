@@ -212,7 +212,7 @@ def _put_together(
     for text, piped in source.together:
         data = piped if piped is not None else _held(text)
         name = STDIN if piped is not None else text
-        if data is None and find_scenario(text).path.exists() or (data is not None and OURS.search(data)):
+        if (data is None and find_scenario(text).path.exists()) or (data is not None and OURS.search(data)):
             diagnostics.error(
                 "AIP341",
                 f"'{name}' is a scenario of its own, and files of other programs are put together here",

@@ -187,6 +187,9 @@ def _checked(
     if values is not None:
         zero = values["plan.zero"].number
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
+        if not searched:
+            legality.report(legality.check_shards(file.plan, values["plan.data"].number, zero), tree, diagnostics)
+            legality.report(communication.check_copies(file.communication, file.plan.shards), tree, diagnostics)
         legality.report(pieces.check(file, parts.model, values, searched=searched), tree, diagnostics)
     legality.report(money.check(parts), tree, diagnostics)
     legality.report(resolve_run.check(parts), tree, diagnostics)

@@ -132,6 +132,11 @@ class Plan(Declared):
         minimum=0,
         maximum=3,
     )
+    shards: int | None = integer(
+        doc="Ranks that share a copy of what ZeRO shards (HSDP, MiCS); all that hold the same parameters if not given",
+        default=None,
+        minimum=1,
+    )
     recompute: str = choice(("none", "selective", "full"), doc="Activations computed again", default="none")
     recompute_layers: int | None = integer(
         doc="Layers of each stage that full recomputation covers, if not all of them", default=None, minimum=1

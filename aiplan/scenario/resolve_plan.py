@@ -49,6 +49,9 @@ def plan_values(parts: Parts) -> dict[str, Value]:
         "data": own(data, "data") if plan.data else derived(data, "accelerators / (tensor x pipeline x context)"),
         "micro_batch": own(plan.micro_batch, "micro_batch"),
         "zero": zero,
+        "copies": derived(1, "not given: all ranks share one copy of the states")
+        if plan.shards is None
+        else own(data * plan.context / plan.shards, "shards"),
         "gather_copy": from_file(
             preset.gather_copy and 1 <= zero.number <= 2,
             parts.software_origins,

@@ -40,6 +40,10 @@ def export(scenario: Scenario) -> Export:
         values[type_] = {"enabled": True}
     if plan.tensor > 1:
         values["tensor_parallel"] = {"autotp_size": plan.tensor}
+    if plan.shards is not None and zero_stage(scenario) == 3:
+        values["zero_optimization"]["mics_shard_size"] = plan.shards
+    elif plan.shards is not None:
+        remarks.append(f"groups of {plan.shards} ranks that share states: DeepSpeed has them with stage 3")
     if overlaps(scenario, "gradients") != overlaps(scenario, "parameters"):
         remarks.append("overlap of parameters other than that of gradients")
     if work.optimizer not in {"adam", "sgd-momentum"}:

@@ -161,7 +161,10 @@ def _host(ledger: Ledger) -> None:
     old = ledger.flag("zero_optimization.cpu_offload")
     if old is not None:
         offloaded(ledger, old, off=not old.value)
-    for name in ("zero_hpz_partition_size", "zero_quantized_weights", "zero_quantized_gradients", "mics_shard_size"):
+    shared = ledger.got("zero_optimization.mics_shard_size")
+    if shared is not None and shared.value not in {0, -1}:
+        ledger.put("plan.shards", ledger.as_count(shared))
+    for name in ("zero_hpz_partition_size", "zero_quantized_weights", "zero_quantized_gradients"):
         got = ledger.got(f"zero_optimization.{name}")
         if got is not None and got.value not in {1, 0, -1}:
             ledger.skip(got.key, got.mark, "not modelled")

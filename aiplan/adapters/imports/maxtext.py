@@ -5,6 +5,7 @@ Names and defaults are those of https://github.com/AI-Hypercomputer/maxtext (src
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from aiplan.adapters.imports import batches, hf_families, hf_parts, named_models
@@ -227,6 +228,10 @@ def _training(ledger: Ledger) -> None:
     sharded = ledger.got("ici_fsdp_parallelism", "dcn_fsdp_parallelism")
     if sharded is not None:
         ledger.put("plan.zero", sharded, 0 if sharded.value == 1 else 3)
+    copies = [ledger.got(f"{scope}_data_parallelism") for scope in ("dcn", "ici")]
+    counted = [got for got in map(ledger.as_count, (got for got in copies if got and got.value != -1)) if got]
+    if counted and sharded is not None and sharded.value != 1:
+        batches.copies(ledger, counted[0], math.prod(got.value for got in counted))
     policy = ledger.word("remat_policy")
     if policy is not None and policy.text in REMAT:
         ledger.put("plan.recompute", policy, REMAT[policy.text])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from aiplan.adapters.imports import batches
+
 if TYPE_CHECKING:
     from aiplan.adapters.imports.arguments import Arguments
     from aiplan.adapters.imports.ledger import Got
@@ -179,6 +181,9 @@ def _sharding(arguments: Arguments) -> None:
         ledger.put("plan.zero", stage)
     elif not ledger.put("plan.zero", split, 1):
         ledger.default("plan.zero", 0, "no --use-distributed-optimizer")
+    instances = arguments.count("num-distributed-optimizer-instances")
+    if ledger.number("plan.zero"):
+        batches.copies(ledger, instances)
     for name in OFFLOADS:
         got = arguments.on(name)
         if got is not None:

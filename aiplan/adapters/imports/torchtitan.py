@@ -166,12 +166,8 @@ def _data(ledger: Ledger) -> None:
         ledger.put("plan.zero", again, 2, "parameters stay gathered")
     elif not ledger.put("plan.zero", shards, 3, "parameters are sharded"):
         ledger.default("plan.zero", 3, "parameters are sharded over all ranks by default")
-    if many > 1 and not alone and copies is not None:
-        ledger.warn(
-            f"{many} replicas of shards (HSDP): states are taken as sharded over all data parallel ranks",
-            copies.mark,
-            "memory per GPU is under-estimated, traffic between nodes over-estimated",
-        )
+    if not alone:
+        batches.copies(ledger, copies)
 
 
 def _batch(ledger: Ledger) -> None:

@@ -166,6 +166,7 @@ def _plan(estimate: Estimate) -> str:
             f"data {estimate.scenario.data}",
             f"micro-batch {plan.micro_batch}",
             f"ZeRO {estimate.given('plan.zero'):.0f}",
+            "" if plan.shards is None else f"in groups of {plan.shards}",
             split,
             _recomputation(plan),
         ]

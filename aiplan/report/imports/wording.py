@@ -75,7 +75,9 @@ def _experts(model: Model) -> str:
 def _modules(answer: Imported, model: Model) -> str:
     plural = "module" if model.mtp_layers == 1 else "modules"
     parts = f"{answer.modules or 0:,} parameters"
-    return joined([f"{model.mtp_layers} {plural} of multi-token prediction", parts, f"{answer.with_modules:,} with them"])
+    return joined(
+        [f"{model.mtp_layers} {plural} of multi-token prediction", parts, f"{answer.with_modules:,} with them"]
+    )
 
 
 def _part(answer: Imported, name: str) -> str:

@@ -89,6 +89,7 @@ def as_plan(plan: Plan, scenario_data: int) -> str:
             f"data {scenario_data}",
             f"micro-batch {plan.micro_batch}",
             "" if plan.zero is None else f"ZeRO {plan.zero}",
+            "" if plan.shards is None else f"in groups of {plan.shards}",
             {True: "sequence parallel", False: "", None: ""}[plan.sequence_parallel],
             "" if plan.recompute == "none" else f"recompute {plan.recompute}",
             "ends count as layers" if plan.count_embedding_as_layer else "",
