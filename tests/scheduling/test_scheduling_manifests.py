@@ -315,5 +315,5 @@ def test_names_that_lead_nowhere(run, folder):
 
 
 def test_every_kind_has_its_fields():
-    assert len(KINDS) == 17
+    assert len(KINDS) == 18
     assert all("metadata!" in fields for fields in KINDS.values())
