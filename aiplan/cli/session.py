@@ -167,7 +167,7 @@ def source_of(*texts: str) -> Source:
 
 
 def _joined(text: str) -> tuple[str, ...]:
-    """Return the files that a text names together: `a+b` if there is no file of this name, and there is one of a part."""
+    """Return the files that a text names together: `a+b`, if no file has this name and one has that of a part."""
     parts = tuple(text.split(JOIN))
     if len(parts) < 2 or not all(parts) or Path(text).exists():
         return (text,)

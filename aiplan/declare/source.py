@@ -140,6 +140,7 @@ class Reader:
         self.refused = False
 
     def document(self, text: str, *, blank_is_null: bool = False) -> Node:
+        """Return the only document of a text."""
         import yaml  # noqa: PLC0415 - start-up: only a command that reads a file pays for it
 
         unreadable = find_unreadable(text)

@@ -164,10 +164,10 @@ def _load(
     if data is not None:
         return _imported(source, data, catalog, diagnostics, settings)
     if source.piped is None:
-        return load(source.text, catalog, diagnostics, settings, _read_model, searched=searched)
+        return load(source.text, catalog, diagnostics, settings, read_any_model, searched=searched)
     place = source.place or Place(STDIN, Path("stdin"))
     tree = read(source.piped, place.name, diagnostics)
-    return resolve_tree(tree, place, catalog, diagnostics, settings, _read_model, searched=searched)
+    return resolve_tree(tree, place, catalog, diagnostics, settings, read_any_model, searched=searched)
 
 
 def _foreign(source: Source) -> bytes | None:
@@ -200,7 +200,7 @@ def _imported(
         return None
     if not imports.is_known(data, name):
         tree = read(data, name, diagnostics)
-        return resolve_tree(tree, Place(name, Path(name)), catalog, diagnostics, settings, _read_model)
+        return resolve_tree(tree, Place(name, Path(name)), catalog, diagnostics, settings, read_any_model)
     return _scenario_of([(name, data)], Path(name), catalog, diagnostics, settings)
 
 
@@ -244,7 +244,7 @@ def _scenario_of(
     return scenario._replace(cautions=(*scenario.cautions, *told))
 
 
-def _read_model(place: Place, diagnostics: Diagnostics) -> Node:
+def read_any_model(place: Place, diagnostics: Diagnostics) -> Node:
     """Read the file of a model in any form; one of the library is in ours."""
     if place.name.startswith(f"{LIBRARY}/"):
         return read_place(place, diagnostics)

@@ -45,8 +45,8 @@ def launch(scenario: Scenario) -> Launch:
         return Launch("pretrain_gpt.py", tuple(words), remarks=tuple(writer.remarks))
     if software.startswith("torchtitan"):
         job = torchtitan.export(scenario)
-        where = (f"--job.config_file={FOLDER}/job.toml",)
-        return Launch("torchtitan/train.py", where, "job.toml", job.text, job.remarks)
+        read = f"--job.config_file={FOLDER}/job.toml"
+        return Launch("torchtitan/train.py", (read,), "job.toml", job.text, job.remarks)
     if software == "deepspeed":
         config = deepspeed.export(scenario)
         where = ("--deepspeed", f"--deepspeed_config={FOLDER}/ds_config.json")
