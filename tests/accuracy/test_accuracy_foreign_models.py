@@ -40,7 +40,11 @@ def rows(run, folder, model, other):
 def test_a_config_of_the_hub_is_as_good_as_the_library(run, folder):
     own = rows(run, folder, "models/llama-3.1-8b.json", "qwen2.5-7b.json")
     library = rows(run, folder, "llama-3.1-8b", "llama-3.1-8b.json")
-    assert own["one"]["predicted_step_time_s"] == library["one"]["predicted_step_time_s"] == library["other"]["predicted_step_time_s"]
+    assert (
+        own["one"]["predicted_step_time_s"]
+        == library["one"]["predicted_step_time_s"]
+        == library["other"]["predicted_step_time_s"]
+    )
     assert own["other"]["predicted_step_time_s"] != own["one"]["predicted_step_time_s"]
 
 
