@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.adapters.imports.batches import BATCH, DATA, MICRO, SHARDS
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from aiplan.catalog.load import Catalog
     from aiplan.planning.imports import Imported
+    from aiplan.planning.search import Answer
     from aiplan.planning.variants import Setting
     from aiplan.scenario.files import Place
     from aiplan.scenario.load import Scenario
@@ -230,12 +232,20 @@ def _laid_out(
     base = _resolved(draft, place, catalog, diagnostics, settings, start)
     if base is None:
         return None
-    found = search([base], question_of(base, "time", shown=1))
-    if not found.best:  # the plan of one that does not fit is as good as that of another
+    found, why = search([base], question_of(base, "time", shown=1)), "not given: the fastest of {:,} plans"
+    if not found.best:
+        found, why = _leanest(base), "not given: the leanest of {:,} plans, none of which fits"
+    if not found.best:
         return base
-    why = f"not given: the fastest of {found.plans:,} plans"
-    best = found.best[0].plan
+    why, best = why.format(found.plans), found.best[0].plan
     for name, value in vars(best).items():
         if name in SEARCHED and value is not None:
             draft.assume(f"plan.{name}", value, why, start)
     return _resolved(draft, place, catalog, Diagnostics(), settings, start)
+
+
+def _leanest(base: Scenario) -> Answer:
+    """Return the plan that needs the least memory, where none has enough."""
+    capacity = base.values["cluster.memory_capacity"]._replace(number=math.inf)
+    roomy = base._replace(values=base.values | {"cluster.memory_capacity": capacity})
+    return search([roomy], question_of(roomy, "memory", shown=1))

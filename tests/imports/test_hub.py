@@ -231,6 +231,7 @@ def test_modules_for_further_tokens_are_counted_apart(hub):
     found = hub(**CONFIGS["deepseek-v3"]["config"]).imported
     assert (found.model.mtp_layers, found.total) == (1, 671026419200)
     assert found.modules == pytest.approx(11.5e9, rel=0.01), "unique parameters by the readme of the published weights"
+    assert found.active == 37552297472
     mimo = hub(**CONFIGS["mimo-7b"]["config"]).imported
     assert (mimo.model.mtp_layers, mimo.total) == (1, 7622619136)
     assert mimo.with_modules == pytest.approx(7.83e9, abs=0.005e9), "as its card says, with the module"
