@@ -9,6 +9,7 @@ import numpy as np
 from aiplan.core import buffers, compose, cost, energy, training
 from aiplan.engine.counts import CONVENTIONS, flops_per_token, parameters
 from aiplan.engine.footprint import held, memory_terms
+from aiplan.engine.offload import host_memory
 from aiplan.engine.step import step_terms
 from aiplan.engine.supply import loading_terms, supply_terms
 from aiplan.engine.tree import add_up
@@ -58,6 +59,8 @@ def step_and_memory(values: Inputs, run: RunInputs | None = None) -> dict[str, A
         terms = add_up(leaves | {"step.loading": supply["step.loading"]}) | supply
     terms["memory.stage"] = compose.at_stage(values.stages.index, fullest)
     terms["memory.capacity"] = values.cluster.memory_capacity
+    terms["host.memory"] = host_memory(values, holds)
+    terms["host.capacity"] = values.cluster.host_memory
     terms["memory.needed"] = buffers.bytes_beyond(terms["memory"], terms["memory.cached"])
     return terms
 

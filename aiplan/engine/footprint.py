@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core import buffers, compose, flops, memory, pipeline, sharding, training, transformer, widths, zero
+import numpy as np
+
+from aiplan.core import (
+    buffers,
+    compose,
+    flops,
+    memory,
+    offload,
+    pipeline,
+    sharding,
+    training,
+    transformer,
+    widths,
+    zero,
+)
 from aiplan.engine.compressed import coding_memory
 from aiplan.engine.counts import Parameters, head_widths, held_kv_heads, mean_ffn_width, parameters, stage_layers
 
@@ -131,7 +145,14 @@ def _states(values: Inputs, holds: Held) -> dict[str, Array]:
         dense = memory.state_bytes(holds.dense, size, zero.state_shards(plan.zero, from_stage, ranks))
         experts = memory.state_bytes(holds.experts, size, zero.state_shards(plan.zero, from_stage, expert_ranks))
         terms[name] = compose.summed(dense, experts)
-    return terms
+    if not np.any(plan.offload_optimizer):
+        return terms
+    gone = {
+        "memory.weights": plan.offload_weights,
+        "memory.gradients": compose.repeated(zero.reaches(plan.zero, 2), plan.offload_optimizer),
+        "memory.optimizer": plan.offload_optimizer,
+    }
+    return {name: offload.on_device(term, gone[name]) for name, term in terms.items()}
 
 
 def activation_bytes_per_layer(values: Inputs) -> tuple[Array, Array]:

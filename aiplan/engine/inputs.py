@@ -111,6 +111,9 @@ class ClusterInputs(_Named):
     launch: Array
     host_time: Array
     host_time_experts: Array
+    host_link: Array
+    host_update_rate: Array
+    host_memory: Array
     step_overhead: Array
     link_bandwidth: Array
     link_fraction: Array
@@ -153,6 +156,8 @@ class PlanInputs(_Named):
     micro_batch: Array
     zero: Array
     copies: Array
+    offload_optimizer: Array
+    offload_weights: Array
     gather_copy: Array
     stays_gathered: Array
     kv_copies: Array

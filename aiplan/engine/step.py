@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from aiplan.core import (
     collectives,
     compose,
@@ -19,6 +21,7 @@ from aiplan.core import (
 from aiplan.engine.counts import stage_layers
 from aiplan.engine.data_parallel import data_parallel_terms
 from aiplan.engine.layer import Layer, Pass, layer, linear
+from aiplan.engine.offload import offload_time
 from aiplan.engine.wires import ring, send, wires
 
 if TYPE_CHECKING:
@@ -48,8 +51,9 @@ def step_terms(values: Inputs, held: Held) -> dict[str, Array]:
     busy = compose.at_stage(stage.total, busiest)
     everything = compose.over_stages(stage.total, values.stages.copies)
     terms["step.bubble"] = pipeline.bubble_time(everything, busy, values.plan.interleave)
-    forward, backward = compose.at_stage(stage.forward, busiest), compose.at_stage(stage.backward, busiest)
-    return terms | data_parallel_terms(values, net, held, count, Pass(forward, backward)) | _optimizer(values, held)
+    one = Pass(compose.at_stage(stage.forward, busiest), compose.at_stage(stage.backward, busiest))
+    terms["step.offload"] = offload_time(values, held, count, one)
+    return terms | data_parallel_terms(values, net, held, count, one) | _optimizer(values, held)
 
 
 def _stage_time(values: Inputs, net: Wires, one: Layer, held: Held) -> StageTime:
@@ -174,7 +178,17 @@ def _optimizer(values: Inputs, held: Held) -> dict[str, Array]:
     nbytes = traffic.optimizer_traffic(
         held.optimizer_parameters, work.optimizer_bytes, work.gradient_bytes, work.weight_bytes
     )
+    device = compute.memory_bound_time(nbytes, rate, 4.0, cluster.launch)
     return {
-        "step.optimizer": compute.memory_bound_time(nbytes, rate, 4.0, cluster.launch),
+        "step.optimizer": _on_device(values, device),
         "step.overhead": compose.repeated(cluster.step_overhead, 1.0),
     }
+
+
+def _on_device(values: Inputs, update: Array) -> Array:
+    """Return the time of an update, which takes none on the device where the states lie on the host."""
+    gone = values.plan.offload_optimizer
+    if not np.any(gone):
+        return update
+    left: Array = compose.chosen(gone, 0.0, update)
+    return left

@@ -54,6 +54,8 @@ UNITS = {
     "cluster.memory_fraction": "fraction",
     "cluster.launch": "s",
     "cluster.link_bandwidth": "B/s",
+    "cluster.host_link": "B/s",
+    "cluster.host_update_rate": "B/s",
     "cluster.link_fraction": "fraction",
     "cluster.link_latency": "s",
     "cluster.network_bandwidth": "B/s",

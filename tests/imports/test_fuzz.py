@@ -27,9 +27,9 @@ def seeds():
 
 @pytest.fixture(scope="module")
 def alarm():
-    before = signal.signal(signal.SIGALRM, fuzzer._hang)
+    before = signal.signal(signal.SIGVTALRM, fuzzer._hang)
     yield
-    signal.signal(signal.SIGALRM, before)
+    signal.signal(signal.SIGVTALRM, before)
 
 
 @pytest.mark.parametrize("kind", registry.names())

@@ -227,6 +227,8 @@ def _states(writer: Writer, scenario: Scenario) -> None:
     writer.switch("use-distributed-optimizer", when=stage >= 1)
     if copies(scenario) > 1:
         writer.add("num-distributed-optimizer-instances", copies(scenario))
+    writer.switch("optimizer-cpu-offload", when=plan.offload != "none")
+    writer.remark("weights on the host", when=plan.offload == "all")
     if wide_gradients(scenario):
         writer.add("accumulate-allreduce-grads-in-fp32")
     elif scenario.file.workload.precision != "fp16":

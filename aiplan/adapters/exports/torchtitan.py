@@ -65,6 +65,10 @@ def _training(scenario: Scenario, remarks: list[str]) -> dict[str, Any]:
     narrow = {"fp32": "float32", "tf32": "float32"}.get(work.precision, "bfloat16")
     found["mixed_precision_param"] = narrow
     found["mixed_precision_reduce"] = "float32" if wide_gradients(scenario) else "bfloat16"
+    if plan.offload == "all":
+        found["enable_cpu_offload"] = True
+    elif plan.offload != "none":
+        remarks.append(f"offload {plan.offload}: torchtitan offloads everything or nothing")
     if work.precision in {"fp16", "nvfp4"}:
         remarks.append(f"the precision {work.precision}")
     if work.optimizer != "adam":

@@ -158,8 +158,8 @@ def _fsdp(ledger: Ledger) -> None:
     if recompute is not None:
         ledger.put("plan.recompute", recompute, "full" if recompute.value else "none")
     host = ledger.flag("fsdp_config.fsdp_offload_params")
-    if host is not None:
-        deepspeed.offloaded(ledger, host, off=not host.value)
+    if host is not None and host.value:
+        ledger.put(deepspeed.OFFLOAD, host, "all")
 
 
 def _deepspeed(ledger: Ledger) -> None:
@@ -169,10 +169,8 @@ def _deepspeed(ledger: Ledger) -> None:
     ledger.put(
         batches.ACCUMULATION, batches.automatic(ledger, batches.ACCUMULATION, f"{inside}.gradient_accumulation_steps")
     )
-    for name in ("offload_optimizer_device", "offload_param_device"):
-        got = ledger.word(f"{inside}.{name}")
-        if got is not None:
-            deepspeed.offloaded(ledger, got, off=got.text in {"none", ""})
+    names = ("offload_optimizer_device", "offload_param_device")
+    deepspeed.on_host(ledger, *(ledger.word(f"{inside}.{name}") for name in names))
     other = ledger.got(f"{inside}.deepspeed_config_file")
     if other is not None:
         ledger.warn(

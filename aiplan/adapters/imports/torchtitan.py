@@ -105,6 +105,9 @@ def read(ledger: Ledger) -> None:
         "plan.overlap.tensor",
         ledger.flag("parallelism.enable_async_tensor_parallel", "experimental.enable_async_tensor_parallel"),
     )
+    host = ledger.flag("training.enable_cpu_offload")
+    if host is not None and host.value:
+        ledger.put("plan.offload", host, "all")
     steps = ledger.count("training.steps")
     ledger.put(batches.STEPS, steps)
     ledger.default("software", "torchtitan", "the preset of torchtitan")
