@@ -5,8 +5,8 @@
     python benchmarks/fuzz_imports.py --n 10000 --files my/configs   # more files to start from
 
 Seeds are the files in tests/imports and the configurations in tests/data/hub_configs.json. Bytes, words, lines and the
-structure of JSON are changed; times are those of the processor. Of what is accepted, every tenth goes on to an estimate. What failed is printed
-with the seed that makes it again, and the exit code is 1.
+structure of JSON are changed; times are those of the processor. Of what is accepted, every tenth goes on to an
+estimate. What failed is printed with the seed that makes it again, and the exit code is 1.
 """
 
 from __future__ import annotations
