@@ -33,8 +33,8 @@ def host_values(parts: Parts) -> dict[str, Value]:
     """Return the values of the host."""
     memory = from_file(parts.node.memory, parts.node_origins, "memory")
     if parts.file.plan.offload == "none":
-        unused = derived(UPDATE_RATE, "nothing lies on the host")
-        return {"host_link": unused, "host_update_rate": unused, "host_memory": memory}
+        link, rate = (derived(value, "nothing lies on the host") for value in (LINK_RATE, UPDATE_RATE))
+        return {"host_link": link, "host_update_rate": rate, "host_memory": memory}
     given = parts.file.cluster.host_update_rate
     usual = assumed(UPDATE_RATE, "two public reports come to 69 and 105 GB/s a node")
     rate = usual if given is None else from_file(given, parts.origins, "cluster.host_update_rate")
