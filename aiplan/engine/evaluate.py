@@ -60,7 +60,6 @@ def step_and_memory(values: Inputs, run: RunInputs | None = None) -> dict[str, A
     terms["memory.stage"] = compose.at_stage(values.stages.index, fullest)
     terms["memory.capacity"] = values.cluster.memory_capacity
     terms["host.memory"] = host_memory(values, holds)
-    terms["host.capacity"] = values.cluster.host_memory
     terms["memory.needed"] = buffers.bytes_beyond(terms["memory"], terms["memory.cached"])
     return terms
 

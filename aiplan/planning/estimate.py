@@ -191,7 +191,7 @@ class Estimate:
     @property
     def host_is_short(self) -> bool:
         """Whether states on the host need more memory than a node has; it does not say so where that is unknown."""
-        return self.terms["host.memory"] > self.terms["host.capacity"]
+        return self.terms["host.memory"] > self.given("cluster.host_memory")
 
     def memory_as(self, kind: str) -> float:
         """Return the memory that a tool would report which sees all of the device or the allocator's part of it."""

@@ -38,7 +38,7 @@ COMMANDS = {
     "plain": ["import", "accelerate.yaml", "--format", "plain"],
     "csv": ["import", "matrix.txt", "--format", "csv"],
     "markdown": ["import", "nano.yaml", "--format", "markdown"],
-    "strict": ["import", "zero3.json", "--strict"],
+    "strict": ["import", "drives.json", "--strict"],
     "other kind": ["import", "mixtral.args", "--kind", "deepspeed-json"],
     "refused": ["import", "bert.json"],
     "nothing there": ["import", "nothing.json"],
@@ -47,6 +47,8 @@ COMMANDS = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_golden(name, folder, run, golden):
+    drives = '{"zero_optimization": {"stage": 3,\n "offload_optimizer": {"device": "nvme"}}, "bf16": {"enabled": true}}'
+    (folder / "drives.json").write_text(drives, encoding="utf-8")
     (folder / "bert.json").write_text('{"model_type": "bert", "hidden_size": 768}', encoding="utf-8")
     assert run(*COMMANDS[name]).text == golden
 

@@ -45,7 +45,7 @@ def test_the_host_holds_what_left(ask):
     left = 8 * (kept["memory.optimizer"] + kept["memory.gradients"] + kept["memory.weights"])
     assert found["host.memory"] == pytest.approx(left, rel=1e-12)
     assert found["host.memory"] == pytest.approx(8.03e9 / 4 * 16, rel=0.01)
-    assert found["host.capacity"] == 2048e9
+    assert found.given("cluster.host_memory") == 2048e9
 
 
 @pytest.mark.parametrize("offload", ["optimizer", "all"])

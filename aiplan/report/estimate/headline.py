@@ -125,7 +125,8 @@ def bottleneck(estimate: Estimate) -> tuple[str, str]:
 def shortfall(estimate: Estimate) -> str:
     """Return how much is needed and how much is there."""
     if estimate.host_is_short:
-        needed, there = (quantity(estimate[name], "B") for name in ("host.memory", "host.capacity"))
+        sizes = (estimate["host.memory"], estimate.given("cluster.host_memory"))
+        needed, there = (quantity(size, "B") for size in sizes)
         return f"{needed} needed on the host of a node, {there} there"
     needed, there = (quantity(estimate[name], "B") for name in ("memory", "memory.capacity"))
     return f"{needed} needed per GPU at stage {estimate.fullest_stage}, {there} there"
@@ -213,8 +214,8 @@ def _host(estimate: Estimate) -> list[Fact]:
     """Return what lies in the memory of the host, if anything does."""
     if not estimate["host.memory"]:
         return []
-    unit, (needed, there) = scale([estimate["host.memory"], estimate["host.capacity"]], "B")
-    known = not math.isnan(estimate["host.capacity"])
+    unit, (needed, there) = scale([estimate["host.memory"], estimate.given("cluster.host_memory")], "B")
+    known = not math.isnan(estimate.given("cluster.host_memory"))
     short = estimate.host_is_short
     verdict = "does not fit" if short else "fits" if known else "how much a node has is not known"
     size = f"{needed} / {there} {unit}" if known else f"{needed} {unit}"
