@@ -49,7 +49,8 @@ def accuracy(
     from aiplan.planning.trainings import compare_trainings, step_by_step
     from aiplan.planning.variants import assignments
     from aiplan.report.accuracy import Answer, render
-    from aiplan.report.accuracy.scatter import page, plot
+    from aiplan.report.accuracy.page import page
+    from aiplan.report.accuracy.scatter import plot
 
     changes = assignments(settings or ())
     catalog, diagnostics = session.catalog(), Diagnostics()
@@ -60,7 +61,7 @@ def accuracy(
     steps = compare_runs(step_by_step(runs), grades)
     answer = Accuracy(steps, tuple(path or ()), tuple(settings or ()), grades, trainings)
     if svg:
-        session._replace(output=svg).emit(lambda _: plot(answer))
+        session.picture(svg, lambda: plot(answer))
     if html:
-        session._replace(output=html).emit(lambda _: page(answer, worst))
+        session._replace(output=html).emit(lambda _: page(Answer(answer, worst)))
     session.emit(lambda look: render(Answer(answer, worst), session.form, look))

@@ -52,9 +52,10 @@ def checkpoint(
     loaded = session.load(source, catalog, changes)
     answer = checkpoint_answer(loaded, source, catalog, changes, target or TARGET)
     if svg is not None:
-        from aiplan.report.checkpoint.chart import chart
+        from aiplan.report.checkpoint.drawing import graph
+        from aiplan.report.line_chart import line_chart
 
-        session._replace(output=svg).emit(lambda _: chart(answer))
+        session.picture(svg, lambda: line_chart(graph(answer)))
     session.emit(lambda look: render(answer, session.form, look))
     if not answer.fits or (target is not None and not answer.met):
         raise typer.Exit(NO)

@@ -140,7 +140,7 @@ def _show(session: "Session", answer: "Collective", svg: str | None, *, drawn: b
         from aiplan.report.collective.drawing import graph
         from aiplan.report.line_chart import line_chart
 
-        session._replace(output=svg).emit(lambda _: line_chart(graph(answer)))
+        session.picture(svg, lambda: line_chart(graph(answer)))
     report = render_drawn if drawn else render
     session.emit(lambda look: report(answer, session.form, look))
 

@@ -139,6 +139,11 @@ def with_session(command: Callable[..., None]) -> Callable[..., None]:
     return _joined(command, SHARED)
 
 
+def with_output(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the shared options to a command whose result has one format and no width."""
+    return _joined(command, [item for item in SHARED if item.name not in {"form", "no_color", "width"}])
+
+
 def with_formats(formats: type[StrEnum], usual: StrEnum) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add the shared options to a command that has formats of its own."""
     option = typer.Option("--format", envvar="AIPLAN_FORMAT", help="Form of the result.")

@@ -75,7 +75,7 @@ def scale(
         from aiplan.report.line_chart import line_chart
         from aiplan.report.scale.drawing import graph
 
-        session._replace(output=svg).emit(lambda _: line_chart(graph(answer)))
+        session.picture(svg, lambda: line_chart(graph(answer)))
     report = render_drawn if plot else render
     session.emit(lambda look: report(answer, session.form, look))
     if not answer.fits:
