@@ -33,9 +33,8 @@ def accuracy(
     path: RunsArgument = None,
     grades: GradesOption = "AB",
     worst: Annotated[int, typer.Option("--worst", metavar="N", min=0, help="How many of the worst runs to show.")] = 10,
-    svg: Annotated[
-        str | None, typer.Option("--svg", metavar="FILE", help="Write a scatter plot of all runs as SVG too.")
-    ] = None,
+    drawn: Annotated[bool, typer.Option("--plot", help="Draw a scatter plot of all runs below the tables.")] = False,
+    svg: Annotated[str | None, typer.Option("--svg", metavar="FILE", help="Write that plot as SVG too.")] = None,
     html: Annotated[
         str | None, typer.Option("--html", metavar="FILE", help="Write a page with plot and tables too.")
     ] = None,
@@ -48,7 +47,7 @@ def accuracy(
     from aiplan.planning.run_files import library_trainings
     from aiplan.planning.trainings import compare_trainings, step_by_step
     from aiplan.planning.variants import assignments
-    from aiplan.report.accuracy import Answer, render
+    from aiplan.report.accuracy import Answer, render, render_drawn
     from aiplan.report.accuracy.page import page
     from aiplan.report.accuracy.scatter import plot
 
@@ -64,4 +63,5 @@ def accuracy(
         session.picture(svg, lambda: plot(answer))
     if html:
         session._replace(output=html).emit(lambda _: page(Answer(answer, worst)))
-    session.emit(lambda look: render(Answer(answer, worst), session.form, look))
+    report = render_drawn if drawn else render
+    session.emit(lambda look: report(Answer(answer, worst), session.form, look))

@@ -26,6 +26,7 @@ Examples:
   aiplan compare a.yaml b.yaml
   aiplan compare gpt3-175b-a100 --vary plan.tensor=4,8 --vary plan.pipeline=8,16
   aiplan compare gpt3-175b-a100 --vary cluster.nodes=64..256:x2 --format csv
+  aiplan compare gpt3-175b-a100 --vary workload.global_batch=512..4096:x2 --plot
 """
 
 
@@ -41,6 +42,10 @@ def compare(
             show_default=False,
         ),
     ],
+    plot: Annotated[
+        bool, typer.Option("--plot", help="Draw results over the one field varied below the table.")
+    ] = False,
+    svg: Annotated[str | None, typer.Option("--svg", metavar="FILE", help="Write that plot as SVG too.")] = None,
     settings: SetOption = None,
     vary: VaryOption = None,
     convention: ConventionOption = Convention.MEGATRON,
@@ -53,11 +58,16 @@ def compare(
     from aiplan.cli.session import source_of
     from aiplan.planning.compare import compare as compare_all
     from aiplan.planning.variants import Loaded, assignments
-    from aiplan.report.compare import render
+    from aiplan.report.compare import render, render_drawn
+    from aiplan.report.compare.drawing import graph
 
     changes = assignments(settings or ())
     sources = [source_of(text) for text in scenario]
     found = compare_all(sources, session.catalog(), changes, vary or (), convention)
     found.raise_if_unanswered()
+    if (plot or svg) and found.varied is None:
+        raise typer.BadParameter("a curve needs one scenario and one --vary over numbers", param_hint="--plot or --svg")
     session.warn(Loaded(None, found.warnings()))
-    session.emit(lambda look: render(found, session.form, look))
+    session.curves(svg, lambda: graph(found))
+    report = render_drawn if plot else render
+    session.emit(lambda look: report(found, session.form, look))

@@ -97,6 +97,11 @@ class Graph(NamedTuple):
         found = max(values, default=0.0) if len(self.across) > 1 else 0.0
         return found if found > self.lowest else 0.0
 
+    def points(self, one: Series) -> list[tuple[float, float]]:
+        """Return the places and values of a curve that can be drawn."""
+        pairs = zip(self.across, one.values, strict=True)
+        return [(place, value) for place, value in pairs if math.isfinite(value) and value >= self.lowest]
+
     def below(self, start: float, end: float) -> Along:
         """Return the axis below the curves between two places."""
         return self.spread(self.across[0], self.across[-1], start, end)

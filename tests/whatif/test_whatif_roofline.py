@@ -16,8 +16,8 @@ from aiplan.planning.kernels import MATMUL, MEMORY, kernels
 from aiplan.planning.roofline import PARTS, roofline
 from aiplan.planning.variants import Source, load_source
 from aiplan.report.console import Look
-from aiplan.report.roofline import render
 from aiplan.report.picture import svg
+from aiplan.report.roofline import render
 from aiplan.report.roofline.chart import chart
 from aiplan.report.roofline.plot import plot
 from aiplan.scenario.files import library_ids

@@ -65,8 +65,8 @@ def _drawing(points: dict[str, list[Point]], frame: Frame) -> Iterator[str]:
     every = [point for group in points.values() for point in group]
     if not every:
         return
-    across = _across([point.measured for point in every], frame)
-    up = ratio_axis([point.ratio for point in every], frame)
+    across = time_axis([point.measured for point in every], frame.left, frame.right)
+    up = ratio_axis([point.ratio for point in every], frame.bottom, frame.top)
     yield band(frame, up, 1.0 / 1.1, 1.1)
     yield from ratio_grid(frame, up)
     powers = range(round(math.log10(across.low)), round(math.log10(across.high)) + 1)
@@ -82,16 +82,16 @@ def _drawing(points: dict[str, list[Point]], frame: Frame) -> Iterator[str]:
         yield "</g>"
 
 
-def _across(values: Sequence[float], frame: Frame) -> Axis:
-    """Return the axis of measured times, from a power of ten to another."""
+def time_axis(values: Sequence[float], left: float, right: float) -> Axis:
+    """Return an axis of measured times between two places, from a power of ten to another."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-    return Axis(10.0**low, 10.0 ** max(high, low + 1), frame.left, frame.right)
+    return Axis(10.0**low, 10.0 ** max(high, low + 1), left, right)
 
 
-def ratio_axis(ratios: Sequence[float], frame: Frame) -> Axis:
-    """Return an axis of ratios, as far up as down."""
+def ratio_axis(ratios: Sequence[float], bottom: float, top: float) -> Axis:
+    """Return an axis of ratios between two places, as far up as down."""
     span = 1.05 * max(LEAST_SPAN, *ratios, *(1.0 / ratio for ratio in ratios))
-    return Axis(1.0 / span, span, frame.bottom, frame.top)
+    return Axis(1.0 / span, span, bottom, top)
 
 
 def ratio_grid(frame: Frame, up: Axis) -> Iterator[str]:

@@ -114,7 +114,7 @@ def _dots(sheet: Sheet, frame: Frame) -> Iterator[str]:
     own = sheet.estimate.scenario.accelerators
     low, high = min(*counts, own), max(*counts, own)
     across = Axis(low / 1.3, high * 1.3, frame.left, frame.right)
-    up = ratio_axis([*(run.ratio for run in sheet.runs), *(sheet.band or ())], frame)
+    up = ratio_axis([*(run.ratio for run in sheet.runs), *(sheet.band or ())], frame.bottom, frame.top)
     if sheet.band is not None:
         yield band(frame, up, *sheet.band)
     yield from ratio_grid(frame, up)
