@@ -18,6 +18,12 @@ MARGIN = 8
 NEARLY = 1e-6
 MARKS = "abcdefghijklmnopqrstuvwxyz"
 HERE = "|"
+NOTHING = "Nothing to draw: a curve needs two places with values.\n"
+
+
+def with_plot(text: str, graph: Graph, look: Look) -> str:
+    """Return text with a plot below, or that there is nothing to draw."""
+    return f"{text}\n{line_plot(graph, look) or NOTHING}"
 
 
 def line_plot(graph: Graph, look: Look) -> str:

@@ -33,6 +33,7 @@ GOLDENS = {
     "bad setting": ["accuracy", "lab.yaml", "--set", "plan.tensors=2"],
     "bad grade": ["accuracy", "--grades", "AX"],
     "broken yaml": ["accuracy", "broken.yaml"],
+    "plot": ["accuracy", "lab.yaml", "--quiet", "--plot", "--worst", "0", "--width", "80"],
     "svg": ["accuracy", "lab.yaml", "--quiet", "--format", "plain", "--svg", "-", "--worst", "0"],
 }
 

@@ -12,7 +12,7 @@ from aiplan.report.compare.drawing import graph
 from aiplan.report.console import Look, console_of, draw
 from aiplan.report.facts import BOLD
 from aiplan.report.grid import columns, lines
-from aiplan.report.line_plot import line_plot
+from aiplan.report.line_plot import with_plot
 from aiplan.report.text import clean
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def table(answer: Comparison, look: Look) -> str:
 
 def drawn(answer: Comparison, look: Look) -> str:
     """Return a comparison along one field as text, with a plot below."""
-    return f"{table(answer, look)}\n{line_plot(graph(answer), look)}"
+    return with_plot(table(answer, look), graph(answer), look)
 
 
 def _blocks(answer: Comparison, look: Look) -> Iterator[RenderableType]:

@@ -9,7 +9,7 @@ from rich.text import Text
 from aiplan.report.console import draw
 from aiplan.report.facts import BOLD, DIM
 from aiplan.report.grid import columns, facts
-from aiplan.report.line_plot import line_plot
+from aiplan.report.line_plot import with_plot
 from aiplan.report.search.wording import as_file
 from aiplan.report.size import wording
 from aiplan.report.size.drawing import graph
@@ -30,7 +30,7 @@ def table(answer: Answer, look: Look) -> str:
 
 def drawn(answer: Answer, look: Look) -> str:
     """Return the answer as text with a plot below."""
-    return f"{table(answer, look)}\n{line_plot(graph(answer), look)}"
+    return with_plot(table(answer, look), graph(answer), look)
 
 
 def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
