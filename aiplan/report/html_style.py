@@ -69,6 +69,7 @@ td, thead th { text-align: right; font-variant-numeric: tabular-nums }
 td { white-space: nowrap }
 thead th, td.t { white-space: normal }
 table .t { text-align: left }
+td.t:last-child { overflow-wrap: anywhere }
 tbody .d0 { font-weight: 600 }
 tbody .d1 { padding-left: 1rem }
 tbody .d2 { padding-left: 2rem }
@@ -89,8 +90,12 @@ PAPER = """
  body { font-size: 10.5pt; max-width: none; padding: 0 }
  nav, .skip { display: none }
  .wide { overflow: visible }
- h2, h3, figcaption, caption { break-after: avoid }
- tr, .tiles div { break-inside: avoid }
+ h2, h3, h4, figcaption, caption, thead { break-after: avoid }
+ tr, .tiles div, .facts div, .beside table { break-inside: avoid }
+ .beside { grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 0.5rem 1.5rem }
+ .facts div { grid-template-columns: 6rem 1fr }
+ .forms { columns: 15rem; font-size: 8pt }
+ h2 { margin-top: 1.5rem }
  .tiles div { border: 1px solid var(--line) }
  table { font-size: 9pt }
 """

@@ -65,12 +65,12 @@ def stacked(stack: Stack, frame: Frame, row: int = ROW) -> Picture:
     stack : Stack
         What is drawn.
     frame : Frame
-        How wide, and how much room there is for the names of the bars.
+        How wide, and how much room there is above and for the names of the bars; its height follows from these.
     row : int
         Height of a bar with the space around it.
     """
     bottom = frame.top + row * len(stack.bars)
-    frame = frame.placed(right=frame.width - 16, bottom=bottom, height=bottom + 28)
+    frame = frame.placed(bottom=bottom, height=bottom + 28)
     return Picture(stack.title, stack.text, frame, tuple(_drawing(stack, frame, row)), _key(stack))
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from aiplan.report.picture import Frame
 
 MEMORY = TREE["memory"].children
+ALL = PAGE.placed(left=8, right=464)
+"""The frame of bars without names."""
 SEEN = 0.02
 """Share from which a part is divided in a picture."""
 SHORT = {
@@ -53,7 +55,7 @@ def looks(estimate: Estimate, root: str) -> list[str]:
     return [f"d{row.depth} {colour(root, row.name)}".strip() for row in estimate.rows(root)]
 
 
-def tree(estimate: Estimate, root: str, title: str) -> Picture:
+def tree(estimate: Estimate, root: str, title: str, frame: Frame = ALL) -> Picture:
     """Return a tree as bars: its parts one after the other, and below each what it consists of, if that can be seen."""
     parts = [part for part in BRANCHES[root].children if estimate[part]]
     first = in_a_row([(_short(part), estimate[part], colour(root, part)) for part in parts])
@@ -63,8 +65,8 @@ def tree(estimate: Estimate, root: str, title: str) -> Picture:
         if estimate.share(part, root) > SEEN:
             second += in_a_row([(_short(one), estimate[one], piece.look) for one in children], piece.start)
     bars = tuple(Bar("", pieces) for pieces in (first, tuple(second)) if pieces)
-    text = "Each part as long as its share; below it what it consists of. The table says the same."
-    return stacked(Stack(title, text, BRANCHES[root].unit, bars), PAGE.placed(left=8), row=64)
+    text = "Each part as long as its share; below it what it consists of."
+    return stacked(Stack(title, text, BRANCHES[root].unit, bars), frame, row=64)
 
 
 def _short(term: str) -> str:
@@ -76,7 +78,7 @@ def memory(sheet: Sheet) -> Picture:
     estimate = sheet.estimate
     bars = tuple(Bar(stage_name(stage), _pieces(stage.memory), estimate["memory.capacity"]) for stage in sheet.stages)
     text = "What each pipeline stage holds, by kind; the upright line is the memory of an accelerator."
-    return stacked(Stack("Memory per GPU by pipeline stage", text, "B", bars, "there"), PAGE.placed(left=74))
+    return stacked(Stack("Memory per GPU by pipeline stage", text, "B", bars, "there"), PAGE.placed(left=74, right=458))
 
 
 def stage_name(stage: Stage) -> str:
@@ -96,9 +98,9 @@ def compared(answer: Overview, root: str, title: str) -> Picture:
         one = sheet.estimate
         parts = [(_short(part), one[part], colour(root, part)) for part in BRANCHES[root].children if one[part]]
         bars.append(Bar(sheet.mark, in_a_row(parts), one["memory.capacity"] if root == "memory" else None))
-    text = "One bar for each scenario, all on the same scale; the table says the same."
+    text = "One bar for each scenario, all on the same scale."
     limit = "there" if root == "memory" else ""
-    return stacked(Stack(title, text, BRANCHES[root].unit, tuple(bars), limit), PAGE.placed(left=26))
+    return stacked(Stack(title, text, BRANCHES[root].unit, tuple(bars), limit), PAGE.placed(left=26, right=458))
 
 
 def evidence(sheet: Sheet) -> Picture:

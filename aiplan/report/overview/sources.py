@@ -26,13 +26,13 @@ def _sources(answer: Overview) -> Iterator[str]:
     for sheet in answer.sheets:
         source = sheet.estimate.scenario.source
         given = [
-            (name, origin.detail, origin.where.replace(f"{source}:", "line "))
+            (name, origin.where.replace(f"{source}:", "line "), origin.detail)
             for name, origin in sheet.estimate.scenario.parts.origins.items()
             if origin.kind == "given"
         ]
         if given:
             title = f"{sheet.mark}: what {source} says" if many else f"What {source} says"
-            yield html.table(title, ("field", "text", "place"), given, text=range(3))
+            yield html.table(title, ("field", "place", "text"), given, text=range(3))
     if answer.entries:
         header = ("entry", *(("used by",) if many else ()), "verified", "sources")
         rows = [
