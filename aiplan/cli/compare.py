@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aiplan.cli.complete import scenarios
 from aiplan.cli.options import (
     Convention,
     ConventionOption,
+    ScenariosArgument,
     SetOption,
     VaryOption,
+    check_once,
     with_session,
 )
 
@@ -33,15 +34,7 @@ Examples:
 @with_session
 def compare(
     session: "Session",
-    scenario: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SCENARIO...",
-            help="Scenario files or names of the library; - for standard input.",
-            autocompletion=scenarios,
-            show_default=False,
-        ),
-    ],
+    scenario: ScenariosArgument,
     plot: Annotated[
         bool, typer.Option("--plot", help="Draw results over the one field varied below the table.")
     ] = False,
@@ -53,8 +46,7 @@ def compare(
     """Run the command."""
     if len(scenario) == 1 and not vary:
         raise typer.BadParameter("one scenario alone; give another one, or vary a field with --vary")
-    if scenario.count("-") > 1:
-        raise typer.BadParameter("standard input can be read once only")
+    check_once(scenario)
     from aiplan.cli.session import source_of
     from aiplan.planning.compare import compare as compare_all
     from aiplan.planning.variants import Loaded, assignments

@@ -47,6 +47,15 @@ ScenarioArgument = Annotated[
         show_default=False,
     ),
 ]
+ScenariosArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SCENARIO...",
+        help="Scenario files or names of the library; - for standard input.",
+        autocompletion=scenarios,
+        show_default=False,
+    ),
+]
 OptionalScenario = Annotated[
     str | None,
     typer.Argument(
@@ -115,7 +124,12 @@ def check_runs(path: list[str] | None, grades: str) -> None:
     """Refuse grades that there are none of, and standard input asked for twice."""
     if not grades or set(grades) - set(GRADES):
         raise typer.BadParameter(f"'{grades}' is not made of the letters {', '.join(GRADES)}", param_hint="--grades")
-    if path and path.count("-") > 1:
+    check_once(path or ())
+
+
+def check_once(names: Sequence[str]) -> None:
+    """Refuse standard input asked for twice."""
+    if names.count("-") > 1:
         raise typer.BadParameter("standard input can be read once only")
 
 

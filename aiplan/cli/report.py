@@ -1,11 +1,18 @@
 """`aiplan report`: all that is known of a few scenarios as a page."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from aiplan.cli.complete import scenarios
-from aiplan.cli.options import Convention, ConventionOption, SetOption, VaryOption, with_output
+from aiplan.cli.options import (
+    Convention,
+    ConventionOption,
+    ScenariosArgument,
+    SetOption,
+    VaryOption,
+    check_once,
+    with_output,
+)
 
 if TYPE_CHECKING:
     from aiplan.cli.session import Session
@@ -29,22 +36,13 @@ DOES_NOT_FIT = 1
 @with_output
 def report(
     session: "Session",
-    scenario: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SCENARIO...",
-            help="Scenario files or names of the library; - for standard input.",
-            autocompletion=scenarios,
-            show_default=False,
-        ),
-    ],
+    scenario: ScenariosArgument,
     settings: SetOption = None,
     vary: VaryOption = None,
     convention: ConventionOption = Convention.MEGATRON,
 ) -> None:
     """Run the command."""
-    if scenario.count("-") > 1:
-        raise typer.BadParameter("standard input can be read once only")
+    check_once(scenario)
     from aiplan.cli.progress import Progress
     from aiplan.cli.session import source_of
     from aiplan.planning.overview import overview

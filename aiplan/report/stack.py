@@ -31,11 +31,12 @@ class Piece(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A row: what it is called, what stands in it, and values to point out, each with a name."""
+    """A row: what it is called, what stands in it, what it may not cross, and between what its end may lie."""
 
     name: str
     pieces: tuple[Piece, ...]
     limit: float | None = None
+    span: tuple[float, float] | None = None
 
 
 class Stack(NamedTuple):
@@ -85,7 +86,9 @@ def _key(stack: Stack) -> tuple[Entry, ...]:
 
 def _longest(stack: Stack) -> float:
     ends = (piece.start + piece.value for bar in stack.bars for piece in bar.pieces)
-    return max([*ends, *(bar.limit for bar in stack.bars if bar.limit is not None)], default=0.0)
+    limits = (bar.limit for bar in stack.bars if bar.limit is not None)
+    spans = (bar.span[1] for bar in stack.bars if bar.span is not None)
+    return max([*ends, *limits, *spans], default=0.0)
 
 
 def _drawing(stack: Stack, frame: Frame, row: int) -> Iterator[str]:
@@ -102,6 +105,8 @@ def _drawing(stack: Stack, frame: Frame, row: int) -> Iterator[str]:
             yield note(2, y + (row - GAP) / 2 + 4, bar.name)
         for piece in bar.pieces:
             yield from _piece(piece, stack.unit, across, y, row - GAP)
+        if bar.span is not None:
+            yield _span(across.at(bar.span[0]), across.at(bar.span[1]), y + (row - GAP) / 2)
         if bar.limit is not None:
             told = (
                 ""
@@ -121,6 +126,11 @@ def _piece(piece: Piece, unit: str, across: Even, y: float, high: float) -> Iter
     label = next((text for text in (piece.name, amount) if end - x > LETTER * len(text) + 8), "")
     if label:
         yield note((x + end) / 2, y + high / 2 + 4, label, "label m")
+
+
+def _span(x: float, end: float, y: float) -> str:
+    ends = "".join(f"M{at(place)} {at(y - 5)}v10" for place in (x, end))
+    return f'<path class="even" d="M{at(x)} {at(y)}H{at(end)}{ends}"/>'
 
 
 def _limit(x: float, y: float, high: float, told: str) -> Iterator[str]:

@@ -111,13 +111,19 @@ def test_bars_of_a_step_are_as_long_as_its_parts():
 def test_scenarios_share_one_scale():
     answer, tree = asked("four"), root("four")
     figure = next(node for node in tree.iter("figure") if node.get("id") == "step-compared")
+    spans = [node.get("d") for node in figure.iter(f"{SVG}path") if node.get("class") == "even"]
     ends = {}
     for bar in figure.iter(f"{SVG}rect"):
         ends[bar.get("y")] = max(ends.get(bar.get("y"), 0.0), float(bar.get("x")) + float(bar.get("width")))
     start = min(float(bar.get("x")) for bar in figure.iter(f"{SVG}rect"))
     steps = [sheet.estimate["step"] for sheet in answer.sheets]
     lengths = [end - start for _, end in sorted(ends.items(), key=lambda pair: float(pair[0]))]
-    assert [length / lengths[0] for length in lengths] == pytest.approx([step / steps[0] for step in steps], rel=0.01)
+    assert lengths == pytest.approx([lengths[0] * step / steps[0] for step in steps], abs=0.7)
+    intervals = [sheet.estimate.interval("step") for sheet in answer.sheets]
+    for drawn, interval in zip(spans, intervals, strict=True):
+        low, high = (float(part) for part in re.match(r"M([\d.]+) [\d.]+H([\d.]+)", drawn).groups())
+        told = [(end - start) / lengths[0] * steps[0] for end in (low, high)]
+        assert told == pytest.approx([interval.low, interval.high], rel=0.02, abs=0.02 * max(steps))
 
 
 def test_comparison_has_differences_first():

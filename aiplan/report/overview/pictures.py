@@ -97,10 +97,17 @@ def compared(answer: Overview, root: str, title: str) -> Picture:
     for sheet in answer.sheets:
         one = sheet.estimate
         parts = [(_short(part), one[part], colour(root, part)) for part in BRANCHES[root].children if one[part]]
-        bars.append(Bar(sheet.mark, in_a_row(parts), one["memory.capacity"] if root == "memory" else None))
-    text = "One bar for each scenario, all on the same scale."
-    limit = "there" if root == "memory" else ""
-    return stacked(Stack(title, text, BRANCHES[root].unit, tuple(bars), limit), PAGE.placed(left=26, right=458))
+        limit = one["memory.capacity"] if root == "memory" else None
+        bars.append(Bar(sheet.mark, in_a_row(parts), limit, interval(one, root)))
+    text = "One bar for each scenario, all on the same scale; the thin line is the 90 % interval of its end."
+    named = "there" if root == "memory" else ""
+    return stacked(Stack(title, text, BRANCHES[root].unit, tuple(bars), named), PAGE.placed(left=26, right=458))
+
+
+def interval(estimate: Estimate, root: str) -> tuple[float, float] | None:
+    """Return both ends of the 90 % interval of a tree; None if there is none."""
+    found = estimate.wallclock_interval() if root == "wallclock" else estimate.interval(root)
+    return None if found is None else (found.low, found.high)
 
 
 def evidence(sheet: Sheet) -> Picture:

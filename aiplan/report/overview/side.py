@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from aiplan.engine.tree import BRANCHES
 from aiplan.report import html
 from aiplan.report.compare.cells import results
+from aiplan.report.compare.drawing import graph
+from aiplan.report.line_chart import line_chart
 from aiplan.report.overview import pictures
+from aiplan.report.picture import PAGE
 from aiplan.units import scale
 
 if TYPE_CHECKING:
@@ -33,17 +37,32 @@ def parts(answer: Overview) -> Iterator[str]:
         for line in results(answer.comparison)
     ]
     yield html.table("What comes out, and the change against the first", ("", *marks), lines)
-    for root, title in (("step", "Time of a step"), ("memory", "Memory per GPU, fullest stage")):
+    if answer.comparison.varied is not None:
+        picture = line_chart(graph(answer.comparison), PAGE)
+        yield html.beside(html.figure(picture, "results-compared"), html.paragraph(f"Shown: {picture.text}.", "soft"))
+    for root, title in _trees(answer):
         picture = pictures.compared(answer, root, title)
-        yield html.beside(html.figure(picture, f"{root}-compared", keyed=False), _table(answer, root, title))
+        figure = html.figure(picture, f"{root}-compared", keyed=False)
+        yield html.beside(figure + html.paragraph(picture.text, "soft"), _table(answer, root, title))
+
+
+def _trees(answer: Overview) -> list[tuple[str, str]]:
+    """Return the trees that all scenarios have, with their titles."""
+    found = [("step", "Time of a step"), ("memory", "Memory per GPU, fullest stage")]
+    whole = all(sheet.estimate.scenario.run and math.isfinite(sheet.estimate["wallclock"]) for sheet in answer.sheets)
+    return [*found, ("wallclock", "Wall clock")] if whole else found
 
 
 def _table(answer: Overview, root: str, title: str) -> str:
-    """Return the parts of a tree of every scenario."""
+    """Return the parts of a tree of every scenario, and the ends of its interval."""
     estimates = [sheet.estimate for sheet in answer.sheets]
     names = [root, *(part for part in BRANCHES[root].children if any(one[part] for one in estimates))]
-    symbol, cells = scale([one[name] for name in names for one in estimates], BRANCHES[root].unit)
+    found = [pictures.interval(one, root) for one in estimates]
+    ends = [[None if one is None else one[end] for one in found] for end in (0, 1)]
+    every = [[one[name] for one in estimates] for name in names] + (ends if any(found) else [])
+    symbol, cells = scale([value for row in every for value in row], BRANCHES[root].unit)
+    labels = [*(BRANCHES[name].label for name in names), "90 %: from", "90 %: to"]
     width = len(estimates)
-    rows = [(BRANCHES[name].label, *cells[at * width : (at + 1) * width]) for at, name in enumerate(names)]
-    looks = ["d0", *(f"d1 {pictures.colour(root, name)}" for name in names[1:])]
+    rows = [(labels[at], *cells[at * width : (at + 1) * width]) for at in range(len(every))]
+    looks = ["d0", *(f"d1 {pictures.colour(root, name)}" for name in names[1:]), "", ""]
     return html.table(f"{title} [{symbol}]", ("", *(sheet.mark for sheet in answer.sheets)), rows, looks=looks)
