@@ -26,15 +26,19 @@ plan: {tensor: 2, pipeline: 2}
 HOSTILE = (
     "</title><script>alert(\"1\")</script> & 'q' <b>x</b> \U0001f600 \u05e2\u05d1\u05e8\u05d9\u05ea \u202eback [/tmp]"
 )
+NAMED = SMALL.replace(b"name: small", f"name: {json.dumps(HOSTILE, ensure_ascii=False)}".encode())
 RUN = ("reliability={}", "checkpoint={}", "storage=lustre-oss-modern")
 CASES = {
     "one": (("gpt3-175b-a100",), (), ()),
     "a run": (("llama-3-70b-h100",), RUN, ()),
-    "one node": ((SMALL,), ("cluster.nodes=1", "plan={tensor: 8}", "reliability={}", "checkpoint=none"), ()),
+    "one node": (
+        (SMALL,),
+        ("cluster.nodes=1", "plan={tensor: 8}", "reliability={}", "checkpoint=none", "workload.tokens=null"),
+        (),
+    ),
     "does not fit": ((SMALL,), ("model.layers=96", "model.hidden=16384", "model.heads=128"), ()),
-    "no tokens": ((SMALL,), ("workload.tokens=null",), ()),
     "four": (("deepseek-v3-h800", "llama-3.1-405b-h100", "mixtral-8x7b-h100", "ascend-cluster"), RUN, ()),
-    "varied": ((SMALL,), (), ("plan.tensor=1,2",)),
+    "varied": ((NAMED,), (), ("plan.tensor=1,2",)),
 }
 
 
@@ -190,16 +194,11 @@ def test_sources_are_those_of_the_numbers():
 
 
 def test_text_of_users_is_text():
-    hostile = SMALL.replace(b"name: small", f"name: {json.dumps(HOSTILE, ensure_ascii=False)}".encode())
-    found = overview([Source("-", hostile)], Catalog(), (), ("plan.tensor=1,2",))
-    names = [sheet.estimate.scenario.name for sheet in found.sheets]
-    assert names == [HOSTILE] * 2
-    one = page(overview([Source("-", hostile)], Catalog()))
-    for written in (one, page(found)):
-        tree = parsed(written)
-        assert list(problems(tree)) == []
-        assert "<script" not in written
+    assert [sheet.estimate.scenario.name for sheet in asked("varied").sheets] == [HOSTILE] * 2
+    one = page(overview([Source("-", NAMED)], Catalog()))
     tree = parsed(one)
+    assert list(problems(tree)) == []
+    assert "<script" not in one + text("varied")
     shown = next(tree.iter("h1")).find("bdi")
     assert shown.text == HOSTILE == next(tree.iter("title")).text
 
@@ -292,7 +291,7 @@ def test_standard_input_is_read_once(run):
 
 
 def test_numbers_of_the_page_are_finite_or_unknown():
-    shown = words(next(root("no tokens").iter("main")))
+    shown = words(next(root("one node").iter("main")))
     assert not re.search(r"\bnan\b|\binf\b", shown)
     assert "unknown" in shown
-    assert math.isnan(asked("no tokens").sheets[0].estimate["run.time_to_train"])
+    assert math.isnan(asked("one node").sheets[0].estimate["run.time_to_train"])
