@@ -130,7 +130,8 @@ def _dots(sheet: Sheet, frame: Frame) -> Iterator[str]:
     yield from uprights(frame, ((across.at(size), f"{size:,}") for size in _sizes(low, high)))
     yield note((frame.left + frame.right) / 2, frame.bottom + 40, "GPUs", "small m")
     yield pointer(frame, across.at(own))
-    dots = "".join(f"M{across.at(run.accelerators):.0f} {up.at(run.ratio):.1f}h0" for run in sheet.runs)
+    places = dict.fromkeys((round(across.at(run.accelerators)), round(up.at(run.ratio))) for run in sheet.runs)
+    dots = "".join(f"M{x} {y}h0" for x, y in places)
     yield f'<path class="dots series {series(0)}" d="{dots}"/>'
 
 

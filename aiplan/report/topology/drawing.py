@@ -155,5 +155,5 @@ def _mesh(one: Sized, frame: Frame) -> Iterator[str]:
 
 
 def _lines(pairs: Sequence[tuple[tuple[float, float], tuple[float, float]]]) -> str:
-    path = "".join(f"M{at(x)} {at(y)}L{at(x2)} {at(y2)}" for (x, y), (x2, y2) in pairs)
+    path = "".join(f"M{x:.0f} {y:.0f}L{x2:.0f} {y2:.0f}" for (x, y), (x2, y2) in pairs)
     return f'<path class="wire" d="{path}"/>'
