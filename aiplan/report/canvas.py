@@ -56,7 +56,7 @@ class Canvas(NamedTuple):
         key : str
             What each mark stands for.
         """
-        lines = [heading]
+        lines = wrap(heading, width=self.margin + 1 + self.width)
         for row, cells in enumerate(self.rows):
             lines.append(f"{beside.get(row, ''):>{self.margin - 1}} |{''.join(cells)}".rstrip())
         lines.append(" " * self.margin + "+" + "-" * self.width)

@@ -140,7 +140,7 @@ def _cell(cell: str, worded: set[int], at: int, look: str) -> str:
     if at:
         return f"<td{_kind('t' if at in worded else '')}>{shown(cell)}</td>"
     colour = next((part for part in look.split() if part[0] == "c"), "")
-    depth = next((part for part in look.split() if part[0] == "d"), "t" if 0 in worded else "")
+    depth = next((part for part in look.split() if part[0] == "d"), "")
     sample = f'<i class="sample {colour}"></i>' if colour else ""
     return f'<th scope="row"{_kind(depth)}>{sample}{_breakable(cell)}</th>'
 

@@ -44,7 +44,7 @@ def columns(drawn, mark):
     }
 
 
-@given(VALUES, st.booleans(), st.integers(60, 160))
+@given(VALUES, st.booleans(), st.integers(40, 160))
 @settings(max_examples=60)
 def test_a_curve_begins_and_ends_at_its_values(values, logarithmic, width):
     lowest = min(values) / 2.0 if logarithmic else 0.0
@@ -139,6 +139,8 @@ def test_compare_over_one_field(run, folder):
     assert (done.code, done.err) == (0, "wrote plot.svg\n")
     assert done.out.startswith(run(*asked).out)
     plot = done.out[len(run(*asked).out) :]
+    narrow = run(*asked[:-1], "40", "--plot").out
+    assert max(map(len, narrow.splitlines())) <= 40
     assert plot.splitlines()[1] == "result against that of global_batch=128 [%] over workload.global_batch"
     assert plot.splitlines()[-2].split() == ["32", "128"]
     root = ET.fromstring((folder / "plot.svg").read_text(encoding="utf-8"))  # noqa: S314  our own file
