@@ -169,3 +169,15 @@ def test_size_over_gpus(run, folder):
     root = ET.fromstring((folder / "plot.svg").read_text(encoding="utf-8"))  # noqa: S314  our own file
     assert sum("bound" in node.get("class") for node in root.iter(f"{SVG}polyline")) == 2
     assert run(*asked, "--deadline", "900 h").out.endswith("Nothing to draw: a curve needs two places with values.\n")
+
+
+def test_search_over_memory(run, folder):
+    (folder / "small.yaml").write_bytes(SMALL)
+    done = run("search", "small.yaml", "--plot", "--svg", "plot.svg", "--width", "80")
+    assert (done.code, done.err) == (0, "wrote plot.svg\n")
+    assert "step time [ms] of the trade-offs over memory per GPU" in done.out
+    root = ET.fromstring((folder / "plot.svg").read_text(encoding="utf-8"))  # noqa: S314  our own file
+    curve = next(node for node in root.iter(f"{SVG}polyline") if "series" in node.get("class"))
+    heights = [float(point.split(",")[1]) for point in curve.get("points").split()]
+    assert heights == sorted(heights), "more memory is faster, and faster is lower: further down the picture"
+    assert len(set(heights)) >= 2
