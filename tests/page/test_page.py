@@ -107,9 +107,9 @@ def test_bars_of_a_step_are_as_long_as_its_parts():
     one, tree = asked("one").sheets[0].estimate, root("one")
     bars = list(section(tree, "step-a").iter(f"{SVG}rect"))
     widths = {words(node[0]).rpartition(": ")[0]: float(node.get("width")) for node in bars}
-    whole = sum(widths[name] for name in ("Computation", "Tensor", "Sends", "Bubble", "Data parallel", "Optimizer"))
+    whole = sum(float(node.get("width")) for node in bars if node.get("y") == bars[0].get("y"))
     for name, term in (("Computation", "step.compute"), ("Tensor", "step.tensor"), ("Bubble", "step.bubble")):
-        assert widths[name] / whole == pytest.approx(one.share(term, "step"), abs=1e-3)
+        assert widths[name] / whole == pytest.approx(one.share(term, "step"), abs=2e-3)
 
 
 def test_scenarios_share_one_scale():
