@@ -70,6 +70,7 @@ td { white-space: nowrap }
 thead th, td.t { white-space: normal }
 table .t { text-align: left }
 td.t:last-child { overflow-wrap: anywhere }
+.wide td.t:last-child { min-width: 9rem }
 tbody .d0 { font-weight: 600 }
 tbody .d1 { padding-left: 1rem }
 tbody .d2 { padding-left: 2rem }
