@@ -101,7 +101,7 @@ def table(
     text: Iterable[int] = (0,),
     looks: Sequence[str] = (),
 ) -> str:
-    """Return a table whose first column names the rows.
+    """Return a table whose first column names the rows; with many columns it scrolls by itself.
 
     Parameters
     ----------
@@ -116,6 +116,22 @@ def table(
     looks : sequence of str
         For every row a class: of its depth in a tree, and of its colour, if it has one.
     """
+    found = _table(caption, header, rows, text, looks)
+    return found if len(header) < WIDE_FROM else _scrolling(caption, found)
+
+
+def wide_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], text: Iterable[int] = (0,)) -> str:
+    """Return a table that scrolls by itself however few columns it has: nobody knows how long its cells are."""
+    return _scrolling(caption, _table(caption, header, rows, text, ()))
+
+
+def _scrolling(caption: str, found: str) -> str:
+    return f'<div class="wide" role="region" tabindex="0" aria-label="{quoted(caption)}">\n{found}\n</div>'
+
+
+def _table(
+    caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], text: Iterable[int], looks: Sequence[str]
+) -> str:
     worded = set(text)
     names = [name.replace("-\n", "").replace("\n", " ") for name in header]
     head = "".join(_heading(name, worded, at) for at, name in enumerate(names))
@@ -125,10 +141,7 @@ def table(
     ]
     body = "".join(f"<tr>{line}</tr>\n" for line in lines)
     title = f"<caption><span>{shown(caption)}</span></caption>"
-    found = f"<table>\n{title}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
-    if len(names) < WIDE_FROM:
-        return found
-    return f'<div class="wide" role="region" tabindex="0" aria-label="{quoted(caption)}">\n{found}\n</div>'
+    return f"<table>\n{title}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
 
 
 def _heading(name: str, worded: set[int], at: int) -> str:

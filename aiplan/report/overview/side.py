@@ -28,7 +28,7 @@ def parts(answer: Overview) -> Iterator[str]:
     every = range(len(marks) + 1)
     inputs = [(row.name, *row.texts) for row in answer.comparison.differences()]
     if inputs:
-        yield html.table("What differs going in", ("", *marks), inputs, text=every)
+        yield html.wide_table("What differs going in", ("", *marks), inputs, text=every)
     lines = [
         (
             line.label,
@@ -36,7 +36,7 @@ def parts(answer: Overview) -> Iterator[str]:
         )
         for line in results(answer.comparison)
     ]
-    yield html.table("What comes out, and the change against the first", ("", *marks), lines)
+    yield html.wide_table("What comes out, and the change against the first", ("", *marks), lines)
     if answer.comparison.varied is not None:
         picture = line_chart(graph(answer.comparison), PAGE)
         yield html.beside(html.figure(picture, "results-compared"), html.paragraph(f"Shown: {picture.text}.", "soft"))

@@ -32,17 +32,17 @@ def _sources(answer: Overview) -> Iterator[str]:
         ]
         if given:
             title = f"{sheet.mark}: what {source} says" if many else f"What {source} says"
-            yield html.table(title, ("field", "place", "text"), given, text=range(3))
+            yield html.wide_table(title, ("field", "place", "text"), given, text=range(3))
     if answer.entries:
         header = ("entry", *(("used by",) if many else ()), "verified", "sources")
         rows = [
             (one.name, *((one.marks,) if many else ()), "yes" if one.verified else "no", " ".join(one.sources))
             for one in answer.entries
         ]
-        yield html.table("Entries of the hardware catalog", header, rows, text=range(4))
+        yield html.wide_table("Entries of the hardware catalog", header, rows, text=range(4))
     if answer.origins:
         rows = [(one.source, one.name, one.address) for one in answer.origins]
-        yield html.table("Published runs", ("source", "what was measured", "address"), rows, text=range(3))
+        yield html.wide_table("Published runs", ("source", "what was measured", "address"), rows, text=range(3))
 
 
 def _formulas(answer: Overview) -> Iterator[str]:
