@@ -31,6 +31,7 @@ p { margin: 0.5rem 0; max-width: 48rem }
 .bad { color: var(--bad) }
 nav ul { list-style: none; display: flex; flex-wrap: wrap; gap: 0.25rem 1.1rem; margin: 0.5rem 0 0; padding: 0.6rem 0;
  border-top: 1px solid var(--line); border-bottom: 1px solid var(--line) }
+nav li { min-width: 0; overflow-wrap: anywhere }
 .beside { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr)); gap: 0.5rem 2.5rem;
  align-items: start }
 .beside > div { min-width: 0 }
