@@ -69,7 +69,8 @@ def results(answer: Answer) -> list[Fact]:
 
 def header(answer: Answer) -> tuple[str, ...]:
     """Return the headings of what was tried."""
-    return _without(answer, ("GPUs", "nodes", "time to\ntrain", "90 %", "cost", "power", "MFU", "misses", "node"))
+    time = "wall\nclock" if answer.scenario.run else "time to\ntrain"
+    return _without(answer, ("GPUs", "nodes", time, "90 %", "cost", "power", "MFU", "misses", "node"))
 
 
 def rows(answer: Answer) -> list[tuple[str, ...]]:
