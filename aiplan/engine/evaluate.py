@@ -47,11 +47,9 @@ def step_and_memory(values: Inputs, run: RunInputs | None = None) -> dict[str, A
     memory, fullest = memory_terms(values, holds)
     leaves |= memory | {"step.loading": compose.repeated(values.cluster.step_overhead, 0.0)}
     terms = add_up(leaves)
-    supply: dict[str, Array] = {}
     if run is not None:
-        supply = supply_terms(values, run)
-        supply |= loading_terms(values, run, supply, terms["step"])
-        terms = add_up(leaves | {"step.loading": supply["step.loading"]}) | supply
+        terms |= supply_terms(values, run)
+        terms |= at_step(values, run, terms, terms["step"])
     terms["memory.stage"] = compose.at_stage(values.stages.index, fullest)
     terms["memory.capacity"] = values.cluster.memory_capacity
     terms["memory.needed"] = buffers.bytes_beyond(terms["memory"], terms["memory.cached"])
