@@ -60,7 +60,19 @@ RESULTS = {
     "tokens_per_s_per_gpu": Field("run.tokens_per_s_per_gpu", "count"),
     "accelerators": Field("cluster.accelerators", "count"),
 }
-PARTS = ("compute", "host", "tensor", "context", "expert", "pipeline", "bubble", "data", "optimizer", "overhead")
+PARTS = (
+    "compute",
+    "host",
+    "tensor",
+    "context",
+    "expert",
+    "pipeline",
+    "bubble",
+    "data",
+    "optimizer",
+    "overhead",
+    "loading",
+)
 SIZES = ("tensor", "context", "pipeline", "interleave", "expert", "expert_tensor", "micro_batch", "data", "zero")
 CHOICES = {"recompute": ("none", "selective", "full"), "sequence_parallel": ("false", "true")}
 FIELDS = (

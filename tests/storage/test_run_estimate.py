@@ -1,6 +1,7 @@
 """Storage, checkpoints and failures in the estimate: sums, parts, money, names."""
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -296,6 +297,29 @@ def test_what_cannot_be_known_of_owned_machines_is_unknown(of):
 
 
 # ------------------------------------------------------------------ names and explanations
+
+
+def test_every_closed_form_is_used():
+    """A form that only its test calls would say nothing to anyone."""
+    root = Path(__file__).resolve().parents[2] / "aiplan"
+    modules = (
+        "checkpoint",
+        "cost",
+        "elastic",
+        "energy",
+        "goodput",
+        "loading",
+        "reliability",
+        "save_intervals",
+        "spread",
+    )
+    files = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
+    calls = "\n".join(text for path, text in files.items() if path.parent.name != "core")
+    for name in (*modules, "storage"):
+        own = files[root / "core" / f"{name}.py"]
+        for form in re.findall(r"^def ([a-z]\w*)", own, re.MULTILINE):
+            inside = len(re.findall(rf"\b{form}\(", own)) > 1
+            assert inside or re.search(rf"\b{name}\.{form}\b|import .*\b{form}\b", calls), f"{name}.{form}"
 
 
 def test_every_name_stands_in_the_pages():
