@@ -19,8 +19,8 @@ BESIDE_SHARE = 0.6
 """Share that training draws of what a node is rated beside its accelerators: eight H100 of 700 W in a node rated
 10.2 kW drew 8.4 kW at most, https://arxiv.org/abs/2412.08602."""
 WAITING_SHARE, IDLE_SHARE = 0.5, 0.13
-"""Draw of an accelerator that waits in a collective, about half of the rated one, and of one without a process: 53 W of
-400 W on an A100, https://huggingface.co/spaces/seawolf2357/PLUS_Lab_GPUs."""
+"""Draw over the rated one: taken as half for an accelerator that waits in a collective, between full load and none; and
+without a process 53 W of 400 W, an A100 at https://huggingface.co/spaces/seawolf2357/PLUS_Lab_GPUs."""
 PORT_POWER, PORT_POWER_MOST = 747.0 / 64.0 / 50e9, 1720.0 / 64.0 / 50e9
 """Draw of a switch per port and rate of a port, as of the QM9700: 64 ports of 400 Gb/s, 747 W, 1,720 W at most."""
 MODULE_POWER = 8.0 / 50e9
