@@ -114,6 +114,8 @@ class ClusterInputs(_Named):
     host_link: Array
     host_update_rate: Array
     host_memory: Array
+    late_host: Array
+    straggling: Array
     step_overhead: Array
     link_bandwidth: Array
     link_fraction: Array
@@ -135,6 +137,11 @@ class ClusterInputs(_Named):
     reserved_memory: Array
     fragmentation: Array
     power: Array
+    device_power: Array
+    node_power: Array
+    network_power: Array
+    waiting_share: Array
+    idle_share: Array
     pue: Array
     carbon_intensity: Array
     electricity_price: Array
@@ -159,6 +166,7 @@ class PlanInputs(_Named):
     offload_optimizer: Array
     offload_weights: Array
     gather_copy: Array
+    reduces_after: Array
     stays_gathered: Array
     kv_copies: Array
     whole_inputs: Array

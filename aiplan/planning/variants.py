@@ -160,8 +160,12 @@ def _load(
 ) -> Scenario | None:
     if source.together:
         return _put_together(source, catalog, diagnostics, settings)
-    data = _foreign(source)
-    if data is not None:
+    data = _content(source)
+    if _is_saved(data):
+        hint = "give the scenario itself; 'aiplan diff' takes saved results"
+        diagnostics.error("AIP116", f"'{source.text}' is a saved result, and not a scenario", hint=hint)
+        return None
+    if data.strip() and not OURS.search(data):
         return _imported(source, data, catalog, diagnostics, settings)
     if source.piped is None:
         return load(source.text, catalog, diagnostics, settings, read_any_model, searched=searched)
@@ -170,10 +174,9 @@ def _load(
     return resolve_tree(tree, place, catalog, diagnostics, settings, read_any_model, searched=searched)
 
 
-def _foreign(source: Source) -> bytes | None:
-    """Return what a file holds that is not written as a scenario; None for a scenario, and for what is no file."""
-    data = source.piped if source.piped is not None else _held(source.text)
-    return None if data is None or not data.strip() or OURS.search(data) else data
+def _content(source: Source) -> bytes:
+    """Return how a source begins, by which its kind is known; nothing for what is no file."""
+    return source.piped if source.piped is not None else _held(source.text) or b""
 
 
 def _held(text: str) -> bytes | None:
@@ -184,6 +187,15 @@ def _held(text: str) -> bytes | None:
         return None
     with path.open("rb") as file:
         return file.read(MOST_SNIFFED + 1)
+
+
+def _is_saved(data: bytes) -> bool:
+    """Whether something is a result that was saved as JSON."""
+    if not data.lstrip().startswith(b"{"):
+        return False
+    from aiplan.planning.saved import is_saved  # noqa: PLC0415  no scenario in YAML pays for reading JSON
+
+    return is_saved(data)
 
 
 def _imported(

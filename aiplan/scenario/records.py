@@ -13,6 +13,7 @@ AUTO_PLAN = "auto"
 """What stands in place of a plan that is to be searched."""
 PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32")
 OPTIMIZERS = ("adam", "adam-bf16-states", "adam-8bit", "sgd", "sgd-momentum")
+HOSTS = ("prompt", "late")
 PLACEMENTS = ("ordered", "scattered")
 OFFLOADS = ("none", "optimizer", "all")
 TOPOLOGIES = (
@@ -82,6 +83,12 @@ class Cluster(Declared):
         doc="Rate at which the host of a node passes over optimizer states in its memory, for plan.offload",
         default=None,
         above=0,
+    )
+    hosts: str = choice(
+        HOSTS,
+        doc="Whether hosts start kernels in time, or are held up by something else, so that tensor parallel ranks wait "
+        "for the slowest",
+        default="prompt",
     )
     region: str | None = text(doc="Id of a region: electricity, carbon", default=None)
     price: float | None = quantity("money rate", doc="Price per accelerator-hour", default=None, above=0)
@@ -235,6 +242,11 @@ class Measured(Declared):
         doc="Whole training, times accelerators: GPU-hours, where only these are published",
         default=None,
         above=0,
+    )
+    time_counts: str = choice(
+        ("wall clock", "steps"),
+        doc="What the time of a whole training counts: the job with its pauses and restarts, or steps and evaluations",
+        default="wall clock",
     )
     memory: float | None = quantity("data", doc="Peak memory per accelerator", default=None, above=0)
     memory_kind: str = choice(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.scenario import host, money
+from aiplan.scenario import host, money, power
 from aiplan.scenario.communication import communication_values
 from aiplan.scenario.files import locate
 from aiplan.scenario.resolve_fabric import fabric_values
@@ -47,8 +47,6 @@ LINK_LATENCY = 3e-6
 NETWORK_FRACTION = 0.9
 RDMA_LATENCY = 10e-6
 TCP_LATENCY = 50e-6
-NODE_OVER_DEVICE_POWER = 1.5
-PUE = 1.2
 
 
 class Parts(NamedTuple):
@@ -82,7 +80,13 @@ def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Val
         return None
     groups = {
         "model": model_values(parts.model, parts.model_origins),
-        "cluster": peaks | _device(parts) | _links(parts) | network | fabric | _money(parts) | host.host_values(parts),
+        "cluster": peaks
+        | _device(parts)
+        | _links(parts)
+        | network
+        | fabric[0]
+        | _money(parts, fabric[1])
+        | host.host_values(parts),
     }
     return _dotted(groups) | resolve_layout(parts)
 
@@ -271,6 +275,7 @@ def _device(parts: Parts) -> dict[str, Value]:
         else default(MATMUL_DEPTH, "as on the A100; no runs fitted on this accelerator"),
         "kernel_share": from_file(parts.software.kernel_share, software, "kernel_share"),
         **{name: from_file(getattr(parts.software, name), software, name) for name in KERNELS},
+        "straggling": from_file(parts.software.straggling, software, "straggling"),
         "step_overhead": from_file(parts.software.step_overhead, software, "step_overhead"),
         "launch": from_file(parts.software.launch, software, "launch"),
         "reserved_memory": from_file(parts.software.reserved_memory, software, "reserved_memory"),
@@ -283,11 +288,15 @@ def _host_times(parts: Parts) -> dict[str, Value]:
     preset, origins, graphs = parts.software, parts.software_origins, parts.file.plan.cuda_graphs
     if graphs == "full":
         none = from_file(0.0, parts.origins, "plan.cuda_graphs")
-        return {"host_time": none, "host_time_experts": none}
+        return {"host_time": none, "host_time_experts": none, "late_host": none}
     layer = preset.host_time if graphs == "none" else 0.0
+    prompt = parts.file.cluster.hosts == "prompt"
     return {
         "host_time": from_file(layer, origins, "host_time"),
         "host_time_experts": from_file(preset.host_time_experts, origins, "host_time_experts"),
+        "late_host": from_file(0.0, parts.origins, "cluster.hosts")
+        if prompt
+        else from_file(preset.late_host, origins, "late_host"),
     }
 
 
@@ -397,42 +406,15 @@ def _network_latency(network: Network, origins: Origins) -> Value:
     return default(usual, "usual network step of a collective, protocol included")
 
 
-def _money(parts: Parts) -> dict[str, Value]:
+def _money(parts: Parts, network: tuple[Value, float]) -> dict[str, Value]:
     region, origins = parts.region, parts.region_origins
-    power, contains_cooling = _power(parts)
-    pue = _pue(parts, contains_cooling=contains_cooling)
-    return {
-        "power": power,
-        "pue": pue,
+    draw = power.power_values(parts, network)
+    drawn = sum(draw[name].number for name in ("device_power", "node_power", "network_power"))
+    return draw | {
         "carbon_intensity": from_file(region.carbon, origins, "carbon"),
         "electricity_price": from_file(region.electricity, origins, "electricity"),
-        "price": money.price(parts, _price(parts), power.number, pue.number),
+        "price": money.price(parts, _price(parts), drawn, draw["pue"].number),
     }
-
-
-def _power(parts: Parts) -> tuple[Value, bool]:
-    """Return the draw per accelerator, and whether that contains the facility's share already."""
-    cluster, node, device = parts.file.cluster, parts.node, parts.accelerator
-    if cluster.power is not None:
-        return from_file(cluster.power, parts.origins, "cluster.power"), cluster.pue is None
-    if node.power_per_accelerator is not None:
-        return from_file(node.power_per_accelerator, parts.node_origins, "power_per_accelerator"), True
-    if node.power is not None:
-        share = node.power / node.accelerators
-        return Value(share, from_file(0, parts.node_origins, "power").origin), False
-    if device.power is not None:
-        return default(NODE_OVER_DEVICE_POWER * device.power, f"{NODE_OVER_DEVICE_POWER} x device power"), False
-    return assumed(float("nan"), "no power in the catalog"), False
-
-
-def _pue(parts: Parts, *, contains_cooling: bool) -> Value:
-    if parts.file.cluster.pue is not None:
-        return from_file(parts.file.cluster.pue, parts.origins, "cluster.pue")
-    if contains_cooling:
-        return derived(1.0, "the all-in draw contains cooling")
-    if parts.region.pue is not None:
-        return from_file(parts.region.pue, parts.region_origins, "pue")
-    return assumed(PUE, "usual for a large facility")
 
 
 def _price(parts: Parts) -> Value:
