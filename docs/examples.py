@@ -123,23 +123,29 @@ class _Run:
 
     def block(self, block: Fence) -> Sequence[str]:
         """Run a block and return its lines as they should be."""
-        if block.mark in ("not run", "command"):
-            self.skipped.append((self.page, f"{block.mark}: {block.said}"))
-        elif block.mark == "file":
-            self.ground.write(block.said, block.text)
-        elif block.mark == "output":
-            return self.compared(block.start, block.said, block.lines)
-        elif block.language == "console":
+        if block.mark:
+            return self.marked(block)
+        if block.language == "console":
             return list(self.session(block))
-        elif block.language == "pycon":
+        if block.language == "pycon":
             return self.python(block)
-        elif block.language in ("sh", "yaml"):
+        if block.language in ("sh", "yaml"):
             for line, command in _alone(block):
                 self.compared(line, command, None)
         elif block.language in RUN:
             self.faults.append(Fault(self.page, block.start, block.language, "write `console`, `sh` or `pycon`"))
         elif any(line.startswith(("aiplan ", f"{_PROMPT}aiplan ")) for line in block.lines):
             self.faults.append(Fault(self.page, block.start, block.lines[0], "a command in a block that is not run"))
+        return block.lines
+
+    def marked(self, block: Fence) -> Sequence[str]:
+        """Do what the comment before a block says."""
+        if block.mark == "output":
+            return self.compared(block.start, block.said, block.lines)
+        if block.mark == "file":
+            self.ground.write(block.said, block.text)
+        elif block.mark in ("not run", "command"):
+            self.skipped.append((self.page, f"{block.mark}: {block.said}"))
         return block.lines
 
     def session(self, block: Fence) -> Iterator[str]:

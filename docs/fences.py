@@ -3,6 +3,7 @@
 The comment stands on the line before the fence:
 
 `<!-- file: NAME -->`       the block is a file of that name
+`<!-- add to: NAME -->`      the block goes into that file of the program, in a guide for contributors
 `<!-- output: COMMAND -->`  the block is what that command prints
 `<!-- not run: REASON -->`  the block cannot be run where the pages are checked
 `<!-- command: NAME -->`    the block is run in a clean checkout by `.ci/run`
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FENCE = re.compile(r"```(\w*)$")
-_MARK = re.compile(r"<!-- (file|output|not run|command): (.*) -->$")
+_MARK = re.compile(r"<!-- (file|add to|output|not run|command): (.*) -->$")
 
 
 class Fence(NamedTuple):
