@@ -194,7 +194,7 @@ class _Run:
             else:
                 start = block.start + example.lineno
                 lines += self.told(start, first, example.want.splitlines(), printed.splitlines())
-        return [*lines, ""]
+        return lines
 
     def evaluated(self, example: doctest.Example) -> str:
         """Run one statement of Python and return what it prints, an error as a session shows it in short."""

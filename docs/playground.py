@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FILES = DOCS / "files"
 WIDTH = 100
-SETTINGS = ("AIPLAN_CATALOG", "AIPLAN_FORMAT", "AIPLAN_NO_COLOR", "AIPLAN_VERBOSE", "FORCE_COLOR", "NO_COLOR")
+SETTINGS = ("AIPLAN_CATALOG", "AIPLAN_FORMAT", "AIPLAN_NO_COLOR", "AIPLAN_VERBOSE", "FORCE_COLOR", "NO_COLOR", "TERM")
 """Variables of the environment that would change what is printed."""
 GIT = {
     "GIT_CONFIG_GLOBAL": os.devnull,
