@@ -62,6 +62,22 @@ def test_a_wrong_output_is_found_and_mended(script, tmp_path):
     assert checked(script, tmp_path, found.text).faults == []
 
 
+def test_check_writes_nothing_and_writing_mends_what_it_can(script, tmp_path, capsys):
+    page = tmp_path / "page.md"
+    stale = "```console\n$ aiplan explain AIP412\nAIP412 small-bubble\n…\n```\n"
+    page.write_text(stale, encoding="utf-8")
+    main = script("examples").main
+    assert main(["--check", str(page)]) == 1
+    assert page.read_text(encoding="utf-8") == stale
+    assert "page.md:2: aiplan explain AIP412\n  prints something else" in capsys.readouterr().err
+    assert main([str(page)]) == 0
+    assert capsys.readouterr().err == "wrote page.md\n"
+    assert main(["--check", str(page)]) == 0
+    page.write_text("```sh\naiplan explain AIP999\n```\n", encoding="utf-8")
+    assert main([str(page)]) == 1
+    assert "exit code 2" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("block", "problem"),
     [
