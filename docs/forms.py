@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 PAGES = DOCS / "concepts"
 _MARK = re.compile(r"<!-- generated: forms (\w+) -->")
+_REFERENCE = re.compile(r"\s*\.\. \[\d+\] ")
 _ADDRESS = re.compile(r"https?://\S+")
 _SPECIAL = re.compile(r"([*<>|]|(?<!\w)_|_(?!\w)|\](?=\())")
 NAMES = ("ZeRO",)
@@ -80,12 +81,17 @@ def _unit(unit: str) -> str:
     return "" if unit in ("", "-") else f" [{unit}]"
 
 
-def _linked(source: str) -> str:
-    address = _ADDRESS.search(source)
+def _linked(references: str) -> str:
+    """Return where a form is from: one source, or several one after the other, with their addresses as links."""
+    return "; ".join(_source(one) for one in _REFERENCE.split(references))
+
+
+def _source(text: str) -> str:
+    address = _ADDRESS.search(text)
     if not address:
-        return _plain(source)
-    before = _plain(source[: address.start()].rstrip())
-    return f"{before} <{address[0]}>{_plain(source[address.end() :])}"
+        return _plain(text)
+    before = _plain(text[: address.start()].rstrip())
+    return f"{before} <{address[0]}>{_plain(text[address.end() :])}"
 
 
 def _plain(text: str) -> str:
