@@ -38,7 +38,7 @@ ANSWERED = (0, 1)
 _STEP = re.compile(r"\s*- (?:run: )?(aiplan .*)|\s*run: (aiplan .*)")
 _PROMPT = "$ "
 MENDED = ": run python docs/examples.py"
-"""How faults end that writing the page mends."""
+"""What faults say that writing the page mends."""
 
 
 class Fault(NamedTuple):
@@ -81,21 +81,21 @@ def check(page: Path) -> Checked:
 
 
 def _translated(page: str, text: str, original: str) -> Checked:
-    """Return a page with what the original shows as printed; all else in its blocks has to be the same already."""
+    """Return a page with the lines of the original in its blocks, and its own words behind `#` where it has them."""
     lines, skipped, faults = text.splitlines(), [], []
-    pairs = list(zip_longest(fences(text), fences(original)))
-    for own, other in reversed(pairs):
+    for own, other in reversed(list(zip_longest(fences(text), fences(original)))):
         if own is None or other is None or own._replace(lines=(), start=0) != other._replace(lines=(), start=0):
             faults.append(Fault(page, own.start if own else len(lines), "", "not the blocks of the original"))
             continue
-        if own.mark == "output":
-            lines[own.start : own.end] = other.lines
-        elif own.mark == "command":
+        known = {} if own.mark == "output" else {_code(line): line for line in own.lines}
+        right = [known.get(_code(line), line) for line in other.lines]
+        if own.mark == "command":
             skipped.append((page, f"{own.mark}: {own.said}"))
-        differ = [
-            line for line, right in zip_longest(own.lines, other.lines, fillvalue="") if _code(line) != _code(right)
-        ]
-        faults += [Fault(page, own.start, line, f"not what the original has{MENDED}") for line in differ]
+        changed = [line for line in right if line not in own.lines] or [line for line in own.lines if line not in right]
+        if right != list(own.lines):
+            first = changed[0] if changed else own.lines[0]
+            faults.append(Fault(page, own.start, first, f"not what the original has{MENDED}, then translate"))
+        lines[own.start : own.end] = right
     return Checked("".join(f"{line}\n" for line in lines), [], skipped, faults)
 
 
@@ -255,7 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             page.write_text(found.text, encoding="utf-8", newline="\n")
             print(f"wrote {name_of(page)}", file=sys.stderr)
         for fault in found.faults:
-            mended = not asked.check and fault.problem.endswith(MENDED)
+            mended = not asked.check and MENDED in fault.problem
             wrong += not mended
             if not mended:
                 print(f"{fault.page}:{fault.line}: {fault.command}\n  {fault.problem}", file=sys.stderr)

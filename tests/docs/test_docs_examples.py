@@ -120,13 +120,13 @@ def test_nothing_is_left_behind(script, tmp_path, monkeypatch):
 
 def test_a_translation_has_the_commands_of_its_original(script):
     examples = script("examples")
-    original = "```sh\naiplan a  # one\n```\n<!-- output: aiplan a -->\n```text\nnew\n```\n"
-    own = "```sh\naiplan b  # eins\n```\n<!-- output: aiplan a -->\n```text\nold\n```\n"
+    original = "```sh\naiplan a  # one\naiplan c  # three\n```\n<!-- output: aiplan a -->\n```text\nnew\n```\n"
+    own = "```sh\naiplan b  # zwei\naiplan a  # eins\n```\n<!-- output: aiplan a -->\n```text\nold\n```\n"
     found = examples._translated("p", own, original)
-    assert "\nnew\n" in found.text
-    assert [fault.command for fault in found.faults] == ["old", "aiplan b  # eins"]
+    assert found.text == original.replace("# one", "# eins")
+    assert [fault.command for fault in found.faults] == ["new", "aiplan c  # three"]
+    assert examples._translated("p", found.text, original).faults == []
     assert examples._translated("p", own.partition("<!--")[0], original).faults
-    assert examples._translated("p", original.replace("# one", "# eins"), original).faults == []
 
 
 def test_both_readmes_have_the_same_parts():
