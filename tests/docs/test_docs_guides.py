@@ -44,7 +44,7 @@ def compiled(text):
 def star(blocks, monkeypatch):
     """The algorithm of the guide, put where the guide says."""
     exec(compiled(blocks["add to aiplan/core/all_reduces.py"]), vars(all_reduces))  # noqa: S102
-    (row,) = eval(blocks["add to aiplan/core/algorithms.py"], vars(algorithms))  # noqa: S307
+    row = eval(blocks["add to aiplan/core/algorithms.py"], vars(algorithms))  # noqa: S307
     monkeypatch.setitem(algorithms.ALGORITHMS, row.name, row)
     yield all_reduces.star
     del all_reduces.star
