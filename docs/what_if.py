@@ -14,6 +14,7 @@ from aiplan.catalog.load import Catalog
 from aiplan.planning.levers import GROUPS, LEVERS
 from aiplan.planning.roofline import roofline
 from aiplan.planning.variants import Source, load_source
+from aiplan.report.picture import svg
 from aiplan.report.roofline import chart
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def main() -> int:
         raise LookupError(SCENARIO)
     roofs = roofline(scenario)
     levers = "\n".join(["| parameter | what is scaled | group |", "|---|---|---|", *_rows()])
-    return run(__doc__ or "", {PAGE: with_blocks(PAGE, {"levers": levers}), PICTURE: chart.chart(roofs)})
+    return run(__doc__ or "", {PAGE: with_blocks(PAGE, {"levers": levers}), PICTURE: svg(chart.chart(roofs))})
 
 
 if __name__ == "__main__":

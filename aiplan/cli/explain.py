@@ -120,7 +120,7 @@ def _roofline(session: "Session", loaded: "Scenario", svg: str | None) -> None:
     if svg is not None:
         from aiplan.report.roofline.chart import chart
 
-        session._replace(output=svg).emit(lambda _: chart(answer))
+        session.picture(svg, lambda: chart(answer))
     session.emit(lambda look: render(answer, session.form, look))
 
 
