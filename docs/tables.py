@@ -29,7 +29,7 @@ from aiplan.report.accuracy import Answer
 from aiplan.report.accuracy import render as render_accuracy
 from aiplan.report.calibration import render as render_calibration
 from aiplan.report.console import Look
-from aiplan.scenario import resolve
+from aiplan.scenario import power, resolve
 from aiplan.scenario.files import Place, library_ids
 from aiplan.scenario.load import resolve_tree
 from aiplan.scenario.records import ScenarioFile
@@ -203,7 +203,7 @@ def default_table() -> str:
         ("network", network, "where the catalog has no achieved figure"),
         (
             "power of a node",
-            f"{resolve.NODE_OVER_DEVICE_POWER:g} x device power, PUE {resolve.PUE:g}",
+            f"{power.NODE_OVER_DEVICES:g} x device power, PUE {power.PUE:g}",
             "where neither node nor region says",
         ),
     )
