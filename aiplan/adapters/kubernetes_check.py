@@ -87,7 +87,7 @@ def pairs(node: Node | None) -> dict[str, str]:
 
 def read_manifests(content: bytes, name: str, diagnostics: Diagnostics) -> list[Found]:
     """Read a file of one or more manifests and note everything that is wrong with each by itself."""
-    found = []
+    found, before = [], len(diagnostics.items)
     whole = content.decode(errors="replace")
     for part in _documents(whole):
         own = Diagnostics()
@@ -101,7 +101,7 @@ def read_manifests(content: bytes, name: str, diagnostics: Diagnostics) -> list[
         known = _Checker(diagnostics).manifest(node)
         if known is not None:
             found.append(known)
-    if not found and not diagnostics.has_errors:
+    if not found and len(diagnostics.items) == before:
         diagnostics.error("AIP114", f"'{name}' holds no manifests", hint="give a file of Kubernetes manifests")
     return found
 
@@ -127,15 +127,7 @@ class _Checker:
         api, kind = text_at(node, "apiVersion"), text_at(node, "kind")
         fields = KINDS.get((api, kind))
         if fields is None:
-            known = [f"{one} {other}" for one, other in KINDS]
-            close = get_close_matches(f"{api} {kind}", known, n=1, cutoff=0.5)
-            where = at(node, "apiVersion") or node
-            hint = (
-                f"did you mean {close[0]}?"
-                if close
-                else "kinds known here: " + ", ".join(sorted({k for _, k in KINDS}))
-            )
-            self.error("AIP365", f"apiVersion {api or '-'} with kind {kind or '-'} is not known here", where.mark, hint)
+            self.unknown(api, kind, node)
             return None
         before = len(self.diagnostics.items)
         self.record(fields, node, kind)
@@ -143,6 +135,21 @@ class _Checker:
         if len(self.diagnostics.items) == before:
             rules(found, self.diagnostics)
         return found
+
+    def unknown(self, api: str, kind: str, node: Node) -> None:
+        """Note a kind that is not known: wrong if it is nearly one that is, else somebody else's business."""
+        where = at(node, "apiVersion") or node
+        problem = f"apiVersion {api or '-'} with kind {kind or '-'} is not known here"
+        names = sorted({other for _, other in KINDS})
+        nearly = get_close_matches(kind, names, n=1, cutoff=0.8)
+        close = [f"{one} {other}" for one, other in KINDS if [other] == nearly]
+        hint = f"kinds known here: {', '.join(names)}"
+        if close:
+            hint = f"did you mean {get_close_matches(f'{api} {kind}', close, n=1, cutoff=0.0)[0]}?"
+        if close or not api or not kind:
+            self.error("AIP365", problem, where.mark, hint)
+        else:
+            self.diagnostics.warning("AIP367", problem, where.mark, hint=hint)
 
     def error(self, code: str, problem: str, mark: Mark, hint: str | None = None) -> None:
         self.diagnostics.error(code, problem, mark, hint=hint)

@@ -26,7 +26,7 @@ Exit code 1: some job can never start.
 \b
 Examples:
   aiplan schedule research-cluster
-  aiplan schedule my-jobs.yaml --compare strategies
+  aiplan schedule my-jobs.yaml --compare-strategies
   aiplan schedule gang-deadlock --compare gang
   aiplan schedule my-jobs.yaml --set "rules.starvation_guard=2 days"
   aiplan schedule my-jobs.yaml --at "30 h" --html timeline.html
@@ -51,13 +51,13 @@ class Ties(StrEnum):
     """Which of equal nodes."""
 
     FIRST = "first"
+    SHUFFLED = "shuffled"
     RANDOM = "random"
 
 
 class Against(StrEnum):
     """What differs between runs."""
 
-    STRATEGIES = "strategies"
     TIES = "ties"
     GANG = "gang"
     ELASTIC = "elastic"
@@ -78,10 +78,12 @@ def schedule(
     strategy: Annotated[
         StrategyName | None, typer.Option("--strategy", help="How nodes are chosen; else as the file says.")
     ] = None,
-    ties: Annotated[Ties | None, typer.Option("--ties", help="Equal scores: the first node by name, or any.")] = None,
+    ties: Annotated[
+        Ties | None, typer.Option("--ties", help="Equal scores: the first by name, of a drawn order, or any.")
+    ] = None,
     compare: Annotated[Against | None, typer.Option("--compare", help="Runs side by side that differ in this.")] = None,
     compare_strategies: Annotated[
-        bool, typer.Option("--compare-strategies", help="Short for --compare strategies.")
+        bool, typer.Option("--compare-strategies", help="All strategies side by side.")
     ] = False,
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of whatever is drawn at random.")] = 0,
     seeds: Annotated[
@@ -98,7 +100,7 @@ def schedule(
     settings: SetOption = None,
 ) -> None:
     """Run the command."""
-    if compare_strategies and compare not in {None, Against.STRATEGIES}:
+    if compare_strategies and compare is not None:
         raise typer.BadParameter("--compare already says what differs", param_hint="--compare-strategies")
     from aiplan.declare import Diagnostics
     from aiplan.planning.scheduling.question import ask, variants
@@ -113,7 +115,7 @@ def schedule(
     if plan is None:
         raise diagnostics.failure()
     work = workload(plan, catalog, diagnostics)
-    asked = Against.STRATEGIES if compare_strategies else compare
+    asked = "strategies" if compare_strategies else compare
     answer = ask(work, variants(work, strategy, ties, asked), seed, seeds, time)
     if html is not None:
         from aiplan.report.schedule.timeline import timeline

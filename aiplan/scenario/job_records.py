@@ -159,7 +159,11 @@ class Rules(Declared):
     """How it is decided what starts, where, and what is stopped."""
 
     strategy: str = choice(STRATEGIES, doc="How nodes are chosen", default="binpack")
-    ties: str = choice(("first", "random"), doc="Equal scores: the first node by name, or any", default="first")
+    ties: str = choice(
+        ("first", "shuffled", "random"),
+        doc="Equal scores: the first node by name, the first in an order drawn once, or any",
+        default="first",
+    )
     weights: ScoreWeights = record(ScoreWeights, doc="Weights in scores", default="empty")
     gang: bool = flag(doc="Whether gangs are scheduled as such; without, pods start one by one", default=True)
     queueing: str = choice(

@@ -9,7 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aiplan.core import placement, quotas
+from aiplan.planning.scheduling.fragments import Typical
 from aiplan.planning.scheduling.ledger import Ledger, Quota
+from aiplan.planning.scheduling.machine import Group, Pod, machine
+from aiplan.planning.scheduling.state import State
 
 quick = settings(max_examples=60, deadline=None)
 whole = st.integers(0, 10**6)
@@ -143,3 +146,55 @@ def test_gangs_in_racks_are_whole(room, pods, size):
         assert (found % size == 0).all()
     if room.max() // size * size >= pods:
         assert (quotas.tightest_domains(room, pods, size) > 0).sum() == 1
+
+
+@quick
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0, 100, 250, 500, 900, 1000]),
+            st.sampled_from([1, 1, 2, 4]),
+            st.integers(0, 8),
+            st.sampled_from([(), (0,), (1,)]),
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    st.lists(st.lists(st.integers(0, 1000), min_size=4, max_size=4), min_size=3, max_size=3),
+    st.lists(st.integers(0, 9), min_size=3, max_size=3),
+    st.tuples(st.sampled_from([0, 100, 500, 1000]), st.sampled_from([1, 2]), st.integers(0, 3)),
+)
+def test_fragments_from_tables_are_those_of_the_formula(typical, left, cpu, asked):
+    """A pod on every GPU of three nodes in turn, and the formula of each on what is then left."""
+    pods = [
+        (Pod(cores, 0, 0 if each == 0 else 1 if each < 1000 else count, each or 1000, pools), 1 / len(typical))
+        for each, count, cores, pools in typical
+    ]
+    each, count, cores = asked
+    pod = Pod(cores, 0, 0 if each == 0 else 1 if each < 1000 else count, each or 1000)
+    nodes = machine([Group(1, 4, 9, 0, pool=n % 2) for n in range(3)])
+    state = State(nodes)
+    state.gpu_left[:], state.cpu_left[:] = left, cpu
+    state.milli_left[:], state.whole_left[:] = state.gpu_left.sum(axis=1), (state.gpu_left == 1000).sum(axis=1)
+
+    def fragments(left, cpu, pool):
+        return sum(
+            share * placement.fragment(left, cpu, one.gpus, one.each, one.cpu, not one.pools or pool in one.pools)
+            for one, share in pods
+        )
+
+    known = Typical(pods)
+    before = [fragments(state.gpu_left[n], cpu[n], nodes.pool[n]) for n in range(3)]
+    assert known.of(state) == pytest.approx(before)
+    room = np.flatnonzero(state.room(pod, np.arange(3)))
+    if not room.size:
+        return
+    for node, found in zip(room, known.score(state, pod, room), strict=True):
+        ways = [(d,) for d in range(4) if state.gpu_left[node, d] >= pod.each] if pod.shared else []
+        scores = []
+        for devices in ways or [state.whole_devices(pod, node)]:
+            after = state.gpu_left[node].copy()
+            after[list(devices)] -= pod.each
+            lost = fragments(after, cpu[node] - pod.cpu, nodes.pool[node])
+            scores.append(100 / (1 + math.exp((lost - before[node]) / 1000)))
+        assert found in {math.floor(max(scores) + slip) for slip in (-1e-9, 1e-9)}

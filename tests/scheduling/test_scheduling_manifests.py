@@ -36,9 +36,10 @@ def documents(text):
 def test_what_is_written_is_found_valid(run, source, flavor):
     written = run("export", "k8s", source, "--flavor", flavor, "--rdma", "rdma/ib")
     assert written.code == 0
-    checked = run("check-manifests", "-", stdin=written.out.encode())
-    assert checked.code == 0, checked.err
-    assert checked.out.count("can be scheduled") >= 1
+    pools = source if source != "llama-3-70b-h100" else "research-cluster"
+    checked = run("check", "-", "--pools", pools, "--format", "plain", stdin=written.out.encode())
+    assert checked.code == (0 if pools == source else 1), checked.err
+    assert checked.out.count("schedulable") >= 1
 
 
 @pytest.mark.parametrize("flavor", [*FLAVORS, "trainjob"])
@@ -103,7 +104,7 @@ def test_a_trainjob_cannot_be_elastic(run):
 
 
 def test_json(run, jobs):
-    for arguments in (["export", "k8s", jobs], ["check-manifests", "kueue.yaml", "--on", jobs]):
+    for arguments in (["export", "k8s", jobs], ["check", "kueue.yaml", "--pools", jobs]):
         run("export", "k8s", jobs, "--flavor", "kueue", "-o", "kueue.yaml")
         done = run(*arguments, "--format", "json")
         Draft7Validator(schema_of("result")).validate(json.loads(done.out))
@@ -231,6 +232,12 @@ BROKEN = {
         "a whole number is due",
         5,
     ),
+    "old api of a kind": (
+        QUEUE.replace("COHORT", "cohortName").replace("LENDS", "4").replace("v1beta2", "v1beta1"),
+        "AIP365",
+        "did you mean kueue.x-k8s.io/v1beta2 ClusterQueue?",
+        1,
+    ),
 }
 
 
@@ -238,9 +245,8 @@ BROKEN = {
 def test_broken_manifest_is_caught(run, folder, name):
     text, code, message, line = BROKEN[name]
     (folder / "m.yaml").write_text("# first\n---\n" + pod("sound") + "---\n" + text)
-    done = run("check-manifests", "m.yaml")
+    done = run("check", "m.yaml")
     assert done.code == 2
-    assert done.out == ""
     assert f"error[{code}]" in done.err
     assert message in done.err
     assert f"m.yaml:{line + 12}:" in done.err
@@ -256,7 +262,7 @@ def test_sound_forms_of_the_broken_ones_pass(run, folder):
         VOLCANO.replace("9", "8"),
     ]
     (folder / "m.yaml").write_text("---\n".join(sound))
-    done = run("check-manifests", "m.yaml")
+    done = run("check", "m.yaml")
     assert done.code == 0, done.err
 
 
@@ -291,7 +297,7 @@ NEVER = {
 def test_what_will_never_be_scheduled(run, folder, name):
     (folder / "pools.yaml").write_text(POOLS)
     (folder / "m.yaml").write_text(NEVER[name][0])
-    done = run("check-manifests", "m.yaml", "--on", "pools.yaml", "--width", 200)
+    done = run("check", "m.yaml", "--pools", "pools.yaml", "--width", 200)
     assert done.code == 1
     assert NEVER[name][1] in done.out
 
@@ -300,7 +306,7 @@ def test_quotas_of_the_file_count(run, folder):
     (folder / "pools.yaml").write_text(POOLS)
     quota = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q}\nspec: {hard: {requests.nvidia.com/gpu: 1}}\n"
     (folder / "m.yaml").write_text(quota + "---\n" + pod(gpus="2"))
-    done = run("check-manifests", "m.yaml", "--on", "pools.yaml", "--width", 200)
+    done = run("check", "m.yaml", "--pools", "pools.yaml", "--width", 200)
     assert done.code == 1
     assert "2 GPUs, and the quota q of its namespace has 1" in done.out
 
@@ -309,7 +315,7 @@ def test_names_that_lead_nowhere(run, folder):
     local = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: q}\nspec: {clusterQueue: other}\n"
     queue = QUEUE.replace("COHORT", "cohortName").replace("LENDS", "4")
     (folder / "m.yaml").write_text(local + "---\n" + queue)
-    done = run("check-manifests", "m.yaml")
+    done = run("check", "m.yaml")
     assert done.code == 2
     assert "LocalQueue q: no ClusterQueue 'other'" in done.err
 
@@ -317,3 +323,59 @@ def test_names_that_lead_nowhere(run, folder):
 def test_every_kind_has_its_fields():
     assert len(KINDS) == 17
     assert all("metadata!" in fields for fields in KINDS.values())
+
+
+SCENARIO = """model: llama-3-8b
+workload: {tokens: 1e12, sequence_length: 8192, global_batch: 128}
+cluster: {node: dgx-h100, nodes: 1}
+plan: {tensor: 4}
+"""
+SERVICE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {}\n"
+
+
+@pytest.fixture
+def mixed(folder):
+    """A folder with scenarios, manifests that name what others define, a broken one, and other files."""
+    local = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: q}\nspec: {clusterQueue: team}\n"
+    place = folder / "all"
+    place.mkdir()
+    (place / "s.yaml").write_text(SCENARIO)
+    (place / "local.yaml").write_text(local + "---\n" + SERVICE)
+    (place / "cluster.yaml").write_text(QUEUE.replace("COHORT", "cohortName").replace("LENDS", "4"))
+    (place / "pods.yaml").write_text(pod() + "---\n" + pod("small", "1"))
+    (place / "notes.yaml").write_text("a: 1\n")
+    (folder / "pools.yaml").write_text(POOLS)
+    return folder
+
+
+def test_scenarios_and_manifests_of_a_folder_together(run, mixed, golden):
+    (mixed / "all" / "broken.yaml").write_text(pod().replace("restartPolicy", "restartPolcy"))
+    done = run("check", "all", "--pools", "pools.yaml", "--width", 120)
+    assert done.code == 2
+    assert done.text == golden(name="mixed")
+
+
+@pytest.mark.parametrize("form", ["github", "junit", "sarif", "csv"])
+def test_formats_of_machines_name_manifest_and_line(run, mixed, form):
+    done = run("check", "all", "--pools", "pools.yaml", "--format", form)
+    assert done.code == 1
+    assert "unschedulable" in done.out
+    assert "a pod asks for 8 GPUs, and the largest node of its pools has 2" in done.out
+
+
+def test_a_policy_sets_the_level_of_what_never_fits(run, mixed):
+    exempt = "exempt: [{paths: ['all/*'], rules: [unschedulable], why: borrowed}]"
+    for content in ("lints: {unschedulable: note}", exempt, "lints: {unschedulable: 'off'}"):
+        (mixed / "policy.yaml").write_text(content + "\n")
+        assert run("check", "all", "--pools", "pools.yaml", "--policy", "policy.yaml").code == 0
+
+
+def test_names_are_looked_up_in_all_files(run, mixed):
+    assert run("check", "all/local.yaml", "all/cluster.yaml").code == 0
+    (mixed / "all" / "cluster.yaml").write_text(
+        QUEUE.replace("COHORT", "cohortName").replace("LENDS", "4").replace("name: team", "name: other")
+    )
+    done = run("check", "all/local.yaml", "all/cluster.yaml")
+    assert done.code == 2
+    assert "all/local.yaml:1:" in done.err
+    assert "no ClusterQueue 'team'" in done.err

@@ -14,13 +14,13 @@ from aiplan.planning.scheduling.machine import Pod
 from aiplan.planning.scheduling.replay import allocations, replay, resampled
 from aiplan.planning.scheduling.simulation import Simulation
 from aiplan.planning.scheduling.state import State
-from aiplan.planning.scheduling.strategies import strategy
+from aiplan.planning.scheduling.strategies import SHUFFLED, strategy
 from scheduling.traces import jobs_of, openb_machine, openb_pods, table, uniform
 
 ROWS = table("scheduling_oracles.csv")
 TYPICAL = table("scheduling_typical_pods.csv")
 TYPES = sorted({row["gpu_type"] for row in TYPICAL} | {"1080", "P100"})
-SEEDS = {"random": 3, "bestfit": 1, "fgd": 1, "spread": 1}
+SEEDS = {"random": 3, "bestfit": 1, "fgd": 1, "spread": 1, "gpu-packing": 2}
 MEAN = [row for row in ROWS if row["form"] == "replay" and not row["note"].startswith("unused")]
 
 
@@ -88,7 +88,7 @@ def test_published_value(row):
 
 def test_every_row_is_used_or_says_why_not():
     assert {row["form"] for row in ROWS} == {*FORMS, "replay", "trace"}
-    assert sum(row["note"].startswith("unused") for row in ROWS) == 6
+    assert sum(row["note"].startswith("unused") for row in ROWS) == 4
 
 
 def test_trace_is_the_published_one():
@@ -107,13 +107,16 @@ def test_trace_is_the_published_one():
 
 @cache
 def replayed(name):
-    """Allocation of a strategy at 80 %, 100 % and 130 % of arrivals, mean over seeds; in per cent."""
+    """Allocation of a strategy at 80 %, 100 % and 130 % of arrivals, mean over seeds; in per cent.
+
+    Ties as in the simulator that was published: nodes get names in an order drawn for the run, the first name wins.
+    """
     nodes, pods = openb_machine(), openb_pods()
     runs = []
     for seed in range(SEEDS[name]):
         generator = np.random.default_rng(seed)
         order = resampled(pods, nodes.gpu_count, 1.3, generator)
-        done = replay(nodes, list(pods), order, strategy(name, typical_pods(pods)), generator)
+        done = replay(nodes, list(pods), order, strategy(name, typical_pods(pods), SHUFFLED), generator)
         runs.append([*allocations(done, [0.8, 1.0]), done.allocation])
     return np.mean(runs, axis=0) * 100
 

@@ -46,7 +46,8 @@ def title(answer: Answer) -> str:
 
 
 def _ties(ties: str, strategy: str) -> str:
-    return "any node" if ties == "random" or strategy == "random" else "the first node by name"
+    words = {"first": "the first node by name", "shuffled": "the first node of an order drawn once"}
+    return "any node" if strategy == "random" else words.get(ties, "any node")
 
 
 def headline(answer: Answer) -> list[Fact]:
