@@ -232,6 +232,7 @@ def rules(found: Found, diagnostics: Diagnostics) -> None:
         "PriorityClass": _priority,
         "ResourceQuota": _quota,
         "ClusterQueue": _cluster_queue,
+        "PodDisruptionBudget": _budget,
     }.get(found.kind)
     if check is not None:
         check(found.node, diagnostics)
@@ -349,6 +350,15 @@ def _quota(node: Node, diagnostics: Diagnostics) -> None:
         if extended and not key.text.startswith("requests."):
             hint = f"requests.{bare}"
             diagnostics.error("AIP366", f"a quota cannot limit '{key.text}'", key.mark, hint=hint)
+
+
+def _budget(node: Node, diagnostics: Diagnostics) -> None:
+    limits = [place for name in ("minAvailable", "maxUnavailable") if (place := at(node, "spec", name)) is not None]
+    if len(limits) != 1:
+        problem = "a budget has both minAvailable and maxUnavailable" if limits else "a budget without a limit"
+        diagnostics.error(
+            "AIP366", problem, (limits or [node])[0].mark, hint="give one of minAvailable, maxUnavailable"
+        )
 
 
 def _cluster_queue(node: Node, diagnostics: Diagnostics) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aiplan.catalog.load import Catalog
     from aiplan.catalog.records import Node as NodeEntry
     from aiplan.declare import Diagnostics, Node
-    from aiplan.scenario.job_records import Job, Pool, Queue
+    from aiplan.scenario.job_records import Cohort, Job, Pool, Queue
 
 JOBS = "jobs"
 Steps = tuple[str | int, ...]
@@ -96,6 +96,8 @@ def resolve_jobs(tree: Node, place: Place, catalog: Catalog, diagnostics: Diagno
         checks.pool(index, pool)
     for index, queue in enumerate(file.queues):
         checks.queue(index, queue)
+    for index, cohort in enumerate(file.cohorts):
+        checks.cohort(index, cohort)
     pools = tuple(checks.job(index, job) for index, job in enumerate(file.jobs))
     return None if diagnostics.has_errors else JobsPlan(place, file, tree, tuple(found), pools)
 
@@ -136,6 +138,7 @@ class _Checks:
         groups = {
             "pools": self.pool_names,
             "queues": self.queue_names,
+            "cohorts": [cohort.name for cohort in self.file.cohorts],
             "priorities": self.priority_names,
             "jobs": [job.name for job in self.file.jobs],
         }
@@ -187,6 +190,20 @@ class _Checks:
             hint = f"at most {queue.quota.gpus:g}"
             self.error("AIP361", "the guarantee is more than the queue can have", (*where, "guarantee"), hint)
 
+    def cohort(self, index: int, cohort: Cohort) -> None:
+        """Check that a cohort is not above itself, and that limits have a parent to hold towards."""
+        where = ("cohorts", index)
+        parents = {one.name: one.parent for one in self.file.cohorts}
+        above, seen = cohort.parent, {cohort.name}
+        while above is not None and above not in seen:
+            seen.add(above)
+            above = parents.get(above)
+        if above == cohort.name:
+            self.error("AIP361", f"cohort '{cohort.name}' is above itself", (*where, "parent"), "leave one parent out")
+        for key in ("borrowing_limit", "lending_limit"):
+            if cohort.parent is None and getattr(cohort, key) != Amounts():
+                self.error("AIP361", f"{key} without a parent has no effect", (*where, key), "add parent: NAME")
+
     def job(self, index: int, job: Job) -> tuple[int, ...]:
         """Return the pools that a job may run in; what it names is known, and its pods can be meant."""
         where = ("jobs", index)
@@ -205,6 +222,10 @@ class _Checks:
             self.error("AIP362", f"min_replicas is more than {most} replicas", (*where, "min_replicas"), hint)
         if job.min_replicas is not None and not job.gang:
             self.error("AIP362", "an elastic job starts as a gang", (*where, "gang"), "gang: true, or no min_replicas")
+        if job.min_available is not None and most is not None and job.min_available > job.count * most:
+            hint = f"at most {job.count * most}"
+            problem = f"min_available is more than {job.count * most} pods"
+            self.error("AIP362", problem, (*where, "min_available"), hint)
         if job.gpu_share < 1 and job.gpus not in {None, 1}:
             hint = "gpus: 1, or no gpu_share"
             self.error("AIP362", "only a pod of one GPU takes a part of it", (*where, "gpu_share"), hint)

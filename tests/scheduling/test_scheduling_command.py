@@ -50,6 +50,15 @@ jobs:
 jobs:
   - {name: Four, gpus: 1.5, duration: 3, queue: b, gang: sure, replica: 2}
 """,
+    "wrong-cohorts.yaml": """pools: [{name: a, gpus: 8, nodes: 1}]
+queues: [{name: a, cohort: left}]
+cohorts:
+  - {name: left, parent: right}
+  - {name: right, parent: left}
+  - {name: top, lending_limit: {gpus: 2}}
+  - {name: top}
+jobs: [{name: one, gpus: 1, duration: 1 h, count: 2, min_available: 3}]
+""",
     "wrong-kinds.yaml": """pools: [{name: a, gpus: 8, nodes: 1, taints: [gpu]}]
 queues: [{name: a}, {name: b}]
 priorities: [{name: high, value: 20}]
@@ -77,6 +86,7 @@ SEEN = {
     "wrong": ["schedule", "wrong.yaml"],
     "wrong forms": ["schedule", "wrong-forms.yaml"],
     "wrong kinds": ["schedule", "wrong-kinds.yaml"],
+    "wrong cohorts": ["schedule", "wrong-cohorts.yaml"],
     "bad trace": ["schedule", "bad-trace.yaml"],
     "no columns": ["schedule", "no-columns.yaml"],
     "no file": ["schedule", "research-clutser"],
@@ -100,6 +110,7 @@ CODES = {"stuck": 1} | dict.fromkeys(
         "wrong",
         "wrong forms",
         "wrong kinds",
+        "wrong cohorts",
         "bad trace",
         "no columns",
         "no file",

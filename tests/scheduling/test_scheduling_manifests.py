@@ -10,14 +10,15 @@ from aiplan.adapters.kubernetes_fields import KINDS
 from aiplan.report.schemas import schema_of
 
 FLAVORS = ("pod", "job", "pytorchjob", "jobset", "volcano", "kueue")
-CORE = {"Pod", "Job", "Namespace", "Service", "PriorityClass", "ResourceQuota", "LimitRange"}
+CORE = {"Pod", "Job", "Namespace", "Service", "PodDisruptionBudget", "PriorityClass", "ResourceQuota", "LimitRange"}
 RIGID = """
 pools: [{name: h100, node: dgx-h100, nodes: 4, nodes_per_rack: 2}]
 queues: [{name: team, quota: {gpus: 32, memory: 8 TiB}, cohort: lab, lending_limit: {gpus: 8}}]
+cohorts: [{name: lab, parent: house, quota: {gpus: 4}, lending_limit: {gpus: 12}, weight: 2}, {name: house}]
 priorities: [{name: high, value: 1000}, {name: low, value: 10, preemption: never}]
 jobs:
   - {name: llm, queue: team, priority: high, scenario: llama-3-8b-h100, replicas: 2, duration: 1 h, topology: required}
-  - {name: one, queue: team, priority: low, gpus: 1, cpus: 1.5, memory: 1500 MB, duration: 1 h}
+  - {name: one, queue: team, priority: low, gpus: 1, cpus: 1.5, memory: 1500 MB, duration: 1 h, count: 3, min_available: 2}
 """
 
 
@@ -157,6 +158,11 @@ kind: Job
 metadata: {name: j}
 spec: {template: {spec: {restartPolicy: Always, containers: [{name: c, image: x}]}}}
 """
+BUDGET = """apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: b}
+spec: {minAvailable: 1, maxUnavailable: 1, selector: {matchLabels: {app: a}}}
+"""
 
 
 BROKEN = {
@@ -231,6 +237,12 @@ BROKEN = {
         "AIP365",
         "a whole number is due",
         5,
+    ),
+    "two limits of a budget": (
+        BUDGET,
+        "AIP366",
+        "a budget has both minAvailable and maxUnavailable",
+        4,
     ),
     "old api of a kind": (
         QUEUE.replace("COHORT", "cohortName").replace("LENDS", "4").replace("v1beta2", "v1beta1"),
@@ -311,6 +323,32 @@ def test_quotas_of_the_file_count(run, folder):
     assert "2 GPUs, and the quota q of its namespace has 1" in done.out
 
 
+def test_what_a_tree_of_cohorts_could_lend_counts(run, folder):
+    local = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: q}\nspec: {clusterQueue: team}\n"
+    cells = "[{name: cpu, nominalQuota: 0}, {name: nvidia.com/gpu, nominalQuota: OWN}]"
+    cohort = (
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: NAME}\nspec: {PARENT"
+        "resourceGroups: [{coveredResources: [cpu, nvidia.com/gpu], flavors: [{name: h100, resources: "
+        + cells
+        + "}]}]}\n"
+    )
+    queue = QUEUE.replace("COHORT", "cohortName").replace("LENDS", "4")
+    job = JOB.replace("Always", "Never").replace("name: j", "name: j, labels: {kueue.x-k8s.io/queue-name: q}")
+    job = job.replace("image: x", "image: x, resources: {limits: {nvidia.com/gpu: 2}}").replace(
+        "spec: {template", "spec: {parallelism: 6, template"
+    )
+    (folder / "pools.yaml").write_text(POOLS.replace("taints: [gpu], ", "").replace("nodes: 2", "nodes: 9"))
+    for own, code in ((3, 1), (4, 0)):
+        lab = cohort.replace("NAME", "lab").replace("PARENT", "parentName: house, ").replace("OWN", "0")
+        house = cohort.replace("NAME", "house").replace("PARENT", "").replace("OWN", str(own))
+        (folder / "m.yaml").write_text(f"{local}---\n{queue}---\n{lab}---\n{house}---\n{job}")
+        done = run("check", "m.yaml", "--pools", "pools.yaml", "--width", 200)
+        assert done.code == code, done.text
+    (folder / "m.yaml").write_text(f"{local}---\n{queue}---\n{job}")
+    done = run("check", "m.yaml", "--pools", "pools.yaml", "--width", 200)
+    assert "12 GPUs, and its queue team can have 8 at most" in done.out
+
+
 def test_names_that_lead_nowhere(run, folder):
     local = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: q}\nspec: {clusterQueue: other}\n"
     queue = QUEUE.replace("COHORT", "cohortName").replace("LENDS", "4")
@@ -321,7 +359,7 @@ def test_names_that_lead_nowhere(run, folder):
 
 
 def test_every_kind_has_its_fields():
-    assert len(KINDS) == 17
+    assert len(KINDS) == 19
     assert all("metadata!" in fields for fields in KINDS.values())
 
 

@@ -9,7 +9,7 @@ import pytest
 from aiplan.core import placement, quotas
 from aiplan.planning.scheduling.fragments import Typical, typical_pods
 from aiplan.planning.scheduling.jobs import Policy
-from aiplan.planning.scheduling.ledger import Quota
+from aiplan.planning.scheduling.ledger import Cohort, Ledger, Quota
 from aiplan.planning.scheduling.machine import Pod
 from aiplan.planning.scheduling.replay import allocations, replay, resampled
 from aiplan.planning.scheduling.simulation import Simulation
@@ -52,6 +52,21 @@ def available(nominal, used, borrowing_limit=(None, None), lending_limit=(None, 
     return quotas.available_quota(np.array(nominal), np.array(used), lending, borrowing, pool)
 
 
+def cohort_tree(queues, cohorts, used):
+    """What queues of a tree may still have of one resource."""
+    rows = [(name, above, *(unlimited([own, most, lent]))) for name, above, own, most, lent in [*queues, *cohorts]]
+    made = [
+        form(name, **{key: above}, nominal=(own,) * 3, borrowing=(most,) * 3, lending=(lent,) * 3)
+        for (name, above, own, most, lent), (form, key) in zip(
+            rows, [(Quota, "cohort")] * len(queues) + [(Cohort, "parent")] * len(cohorts), strict=True
+        )
+    ]
+    ledger = Ledger(made[: len(queues)], np.full(3, np.inf), made[len(queues) :])
+    for queue, amount in enumerate(used):
+        ledger.take(queue, np.full(3, amount))
+    return [ledger.available(queue)[1] for queue in range(len(queues))]
+
+
 def gang(nodes, pods, minimum):
     """Pods of one GPU that run on nodes of one GPU each, if so many are the least."""
     jobs = jobs_of([{"replicas": pods, "least": minimum}])
@@ -72,6 +87,7 @@ FORMS = {
     "too_small": lambda gpu_left, each: [placement.too_small(np.array(gpu_left), each)],
     "packing_score": lambda gpu_left, gpus, each: [placement.packing_score(np.array(gpu_left), gpus, each)],
     "gang": gang,
+    "cohort_tree": cohort_tree,
 }
 
 

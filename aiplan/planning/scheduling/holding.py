@@ -140,17 +140,29 @@ def _over_quota(one: Found, gpus: float, found: Sequence[Found]) -> str:
     cluster = next((o for o in found if o.kind == "ClusterQueue" and o.name == wanted), None)
     if cluster is None:
         return ""
-    most = sum(_largest(other) for other in _cohort(cluster, found)) if _cohort(cluster, found) else 0.0
-    own = _largest(cluster, own=True)
-    limit = min(most, own)
+    most = sum(_largest(other) for other in _tree(cluster, found))
+    limit = min(most, _largest(cluster, own=True))
     return f"{gpus:g} GPUs, and its queue {wanted} can have {limit:g} at most" if gpus > limit else ""
 
 
-def _cohort(cluster: Found, found: Sequence[Found]) -> list[Found]:
+def _tree(cluster: Found, found: Sequence[Found]) -> list[Found]:
+    """Return a queue and all queues and cohorts that it could borrow from if there were no limits."""
+    parents = {one.name: text_at(one.node, "spec", "parentName") for one in found if one.kind == "Cohort"}
+
+    def root(name: str) -> str:
+        seen = [name]
+        while parents.get(seen[-1]) and parents[seen[-1]] not in seen:
+            seen.append(parents[seen[-1]])
+        return seen[-1]
+
     name = text_at(cluster.node, "spec", "cohortName")
     if not name:
         return [cluster]
-    return [one for one in found if one.kind == "ClusterQueue" and text_at(one.node, "spec", "cohortName") == name]
+    above = {
+        "ClusterQueue": lambda one: text_at(one.node, "spec", "cohortName"),
+        "Cohort": lambda one: one.name,
+    }
+    return [one for one in found if one.kind in above and root(above[one.kind](one)) == root(name)]
 
 
 def _largest(cluster: Found, *, own: bool = False) -> float:

@@ -89,7 +89,12 @@ def manifests(plan: JobsPlan, flavor: str, site: Site, catalog: Catalog, diagnos
     specs = [_spec(plan, job, flavor, site, catalog, diagnostics) for job in plan.file.jobs]
     if flavor == "trainjob":
         _refuse_elastic(specs, diagnostics)
-    return [*_policies(plan, flavor, site), *(one for spec in specs for one in FLAVORS[flavor](spec))]
+    budgets = [
+        kubernetes_queues.disruption_budget(spec.name, spec.namespace, job.min_available)
+        for spec, job in zip(specs, plan.file.jobs, strict=True)
+        if job.min_available is not None
+    ]
+    return [*_policies(plan, flavor, site), *budgets, *(one for spec in specs for one in FLAVORS[flavor](spec))]
 
 
 def _refuse_elastic(specs: Sequence[PodSpec], diagnostics: Diagnostics) -> None:
@@ -164,6 +169,7 @@ def _policies(plan: JobsPlan, flavor: str, site: Site) -> list[Manifest]:
         flavors = [_flavor(plan, index) for index in range(len(file.pools))]
         found += [kubernetes_queues.topology(site.rack_label)] if racks else []
         found += [kubernetes_queues.flavor(one, racks=racks) for one in flavors]
+        found += [kubernetes_queues.cohort(_cohort(plan, index), flavors) for index in range(len(file.cohorts))]
         for team in queued:
             found += [kubernetes_queues.cluster_queue(team, flavors), kubernetes_queues.local_queue(team)]
     elif flavor == VOLCANO:
@@ -184,8 +190,15 @@ def _team(plan: JobsPlan, index: int) -> Team:
     )
 
 
-def _amounts(given: Amounts) -> tuple[float, float, float]:
-    gpus, cpus, memory = (math.inf if (value := getattr(given, name)) is None else float(value) for name in RESOURCES)
+def _cohort(plan: JobsPlan, index: int) -> Team:
+    cohort = plan.file.cohorts[index]
+    borrowing, lending = _amounts(cohort.borrowing_limit), _amounts(cohort.lending_limit)
+    own = _amounts(cohort.quota, otherwise=0.0)
+    return Team(cohort.name, "", own, cohort.parent or "", borrowing, lending, cohort.weight or 1.0, 0.0)
+
+
+def _amounts(given: Amounts, otherwise: float = math.inf) -> tuple[float, float, float]:
+    gpus, cpus, memory = (otherwise if (value := getattr(given, name)) is None else float(value) for name in RESOURCES)
     return gpus, cpus, memory
 
 

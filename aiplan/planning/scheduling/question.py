@@ -130,7 +130,7 @@ def _strategy(work: Workload, variant: Variant) -> Strategy:
 
 def _simulation(work: Workload, variant: Variant, seed: int, policy: Policy) -> Simulation:
     assert work.jobs is not None  # noqa: S101  the caller has looked
-    return Simulation(work.machine, work.jobs, work.queues, _strategy(work, variant), policy, seed).run()
+    return Simulation(work.machine, work.jobs, work.queues, _strategy(work, variant), policy, seed, work.cohorts).run()
 
 
 def _run(work: Workload, variant: Variant, seed: int, seeds: int) -> Run:

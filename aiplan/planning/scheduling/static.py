@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.core import placement, quotas, resizing
-from aiplan.planning.scheduling.ledger import Ledger
+from aiplan.core import placement, resizing
+from aiplan.planning.scheduling.ledger import Ledger, totals
 from aiplan.planning.scheduling.machine import MILLI
 from aiplan.planning.scheduling.state import State
 
@@ -135,21 +135,14 @@ def _blocking(work: Workload) -> list[float]:
 
 def _shares(work: Workload) -> tuple[Share, ...]:
     queues = work.queues
-    total = float(work.machine.gpu_count)
-    ledger = Ledger(queues, total)
-    volcano = [index for index, queue in enumerate(queues) if queue.kind == "volcano"]
+    total = totals(work.machine)
+    ledger = Ledger(queues, total, work.cohorts)
     found = []
     for index, queue in enumerate(queues):
-        nominal = min(queue.nominal[0], total)
-        if index in volcano:
-            guarantees = np.array([queues[other].guarantee for other in volcano])
-            capability = np.array([queues[other].nominal[0] for other in volcano])
-            weights = np.array([queues[other].weight for other in volcano])
-            place = volcano.index(index)
-            most = float(quotas.real_capability(total, capability, guarantees)[place])
-            least = float(quotas.deserved(total, weights, total, capability, guarantees)[place])
+        nominal = min(queue.nominal[0], total[0])
+        if queue.kind == "volcano":
+            most, least = ledger.between(index)
         else:
-            most = min(float(ledger.available(index)[0]), total)
-            least = nominal
+            most, least = min(float(ledger.available(index)[0]), total[0]), nominal
         found.append(Share(queue.name, queue.kind, nominal, most, least))
     return tuple(found)
