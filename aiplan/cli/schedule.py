@@ -30,6 +30,7 @@ Examples:
   aiplan schedule gang-deadlock --compare gang
   aiplan schedule my-jobs.yaml --set "rules.starvation_guard=2 days"
   aiplan schedule my-jobs.yaml --at "30 h" --html timeline.html
+  aiplan schedule pods.csv --nodes nodes.csv --strategy fgd --set "trace.arrivals=130 %"
 """
 NO = 1
 
@@ -70,7 +71,7 @@ def schedule(
         str,
         typer.Argument(
             metavar="JOBS",
-            help="Jobs file, or a name of scenarios/jobs.",
+            help="Jobs file, a name of scenarios/jobs, or a table of a trace (.csv, .csv.gz).",
             autocompletion=jobs_files,
             show_default=False,
         ),
@@ -97,6 +98,18 @@ def schedule(
     html: Annotated[
         str | None, typer.Option("--html", metavar="FILE", help="Write a timeline of GPUs and jobs, for a browser.")
     ] = None,
+    nodes: Annotated[
+        str | None, typer.Option("--nodes", metavar="TABLE", help="With a table of pods: the table of nodes (openb).")
+    ] = None,
+    pools: Annotated[
+        str | None,
+        typer.Option(
+            "--pools",
+            metavar="JOBS",
+            help="With a table of jobs: jobs file whose pools, queues and rules hold.",
+            autocompletion=jobs_files,
+        ),
+    ] = None,
     settings: SetOption = None,
 ) -> None:
     """Run the command."""
@@ -107,11 +120,17 @@ def schedule(
     from aiplan.planning.scheduling.workload import workload
     from aiplan.planning.variants import assignments
     from aiplan.report.schedule import render
-    from aiplan.scenario.load_jobs import load_jobs
+    from aiplan.scenario.load_jobs import TABLES, load_jobs, load_table
 
     time = None if at is None else _time(at)
     catalog, diagnostics = session.catalog(), Diagnostics()
-    plan = load_jobs(jobs, catalog, diagnostics, assignments(settings or ()))
+    changes = assignments(settings or ())
+    if jobs.endswith(TABLES):
+        plan = load_table(jobs, nodes, pools, catalog, diagnostics, changes)
+    elif nodes is not None or pools is not None:
+        raise typer.BadParameter("only with a table of jobs", param_hint="--pools" if nodes is None else "--nodes")
+    else:
+        plan = load_jobs(jobs, catalog, diagnostics, changes)
     if plan is None:
         raise diagnostics.failure()
     work = workload(plan, catalog, diagnostics)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
     from aiplan.scenario.job_records import Cohort, Job, Pool, Queue
 
 JOBS = "jobs"
+TABLES = (".csv", ".csv.gz")
+"""Ends of names of tables of jobs."""
+TABLE_PLAN = "table.yaml"
+"""Stands for the jobs file that names a table, in the folder from which the command line's paths are."""
+COLUMNS = {"openb": {"num_gpu", "gpu_milli", "cpu_milli"}, "philly": {"timestamp", "duration", "num_gpus"}}
+"""Columns by which formats of traces are told apart."""
 Steps = tuple[str | int, ...]
 
 
@@ -71,7 +79,78 @@ def load_jobs(
         close = ", ".join(known_jobs())
         diagnostics.error("AIP113", f"no jobs file '{text}'", hint=f"a path, or one of {LIBRARY}/{JOBS}: {close}")
         return None
-    tree = read_place(place, diagnostics)
+    return _with_settings(read_place(place, diagnostics), place, catalog, diagnostics, settings)
+
+
+def load_table(
+    text: str,
+    nodes: str | None,
+    pools: str | None,
+    catalog: Catalog,
+    diagnostics: Diagnostics,
+    settings: tuple[tuple[str, str, str], ...] = (),
+) -> JobsPlan | None:
+    """Read a table of jobs as if a jobs file named it.
+
+    Parameters
+    ----------
+    text : str
+        Path of the table; its first line says which format it has.
+    nodes : str or None
+        Path of a table of nodes.
+    pools : str or None
+        Jobs file whose pools, queues and rules hold; its own jobs are left out.
+    catalog : Catalog
+        Where nodes are looked up.
+    diagnostics : Diagnostics
+        Takes what is wrong.
+    settings : tuple of tuple
+        Changes from the command line.
+    """
+    form = _format_of(text, diagnostics)
+    if pools is None and nodes is None:
+        diagnostics.error(
+            "AIP106", "a table of jobs says nothing of nodes", hint="--pools JOBS, or --nodes TABLE (openb)"
+        )
+        return None
+    place = Place(text, Path(TABLE_PLAN))
+    tree: Node = Mapping([], Mark(text, 1, 1, 1))
+    if pools is not None:
+        tree = read_place(find_jobs(pools), diagnostics)
+    if form is None or not isinstance(tree, Mapping):
+        return None
+    tree = Mapping([(key, child) for key, child in tree.items if key.text not in {"jobs", "trace", "name"}], tree.mark)
+    # Whatever characters a path has, JSON's quotes are YAML's.
+    given = [("name", Path(text).name, text), ("trace.format", form, text), ("trace.jobs", text, text)]
+    given += [] if nodes is None else [("trace.nodes", nodes, "--nodes")]
+    for path, value, source in given:
+        tree = set_value(tree, path, json.dumps(value), diagnostics, source)
+    return _with_settings(tree, place, catalog, diagnostics, settings)
+
+
+def _format_of(text: str, diagnostics: Diagnostics) -> str | None:
+    """Return the format of a table by the columns of its first line."""
+    try:
+        with Path(text).open("rb") as stream:
+            packed = stream.read(2) == b"\x1f\x8b"
+        with gzip.open(text) if packed else Path(text).open("rb") as stream:
+            heading = stream.readline(4096).decode(errors="replace")
+    except (OSError, EOFError) as problem:
+        reason = getattr(problem, "strerror", None) or "it is packed badly"
+        diagnostics.error("AIP113", f"cannot read '{text}': {reason}", hint="give a jobs file, or a table of a trace")
+        return None
+    there = {column.strip() for column in heading.split(",")}
+    found = next((form for form, columns in COLUMNS.items() if columns <= there), None)
+    if found is None:
+        known = "; ".join(f"{form} has {', '.join(sorted(columns))}" for form, columns in COLUMNS.items())
+        mark = Mark(text, 1, 1, len(heading.rstrip()) + 1)
+        diagnostics.error("AIP364", "the columns are those of no trace that is known", mark, hint=known)
+    return found
+
+
+def _with_settings(
+    tree: Node, place: Place, catalog: Catalog, diagnostics: Diagnostics, settings: tuple[tuple[str, str, str], ...]
+) -> JobsPlan | None:
     for path, value, option in settings:
         if isinstance(tree, Mapping):
             tree = set_value(tree, path, value, diagnostics, option)

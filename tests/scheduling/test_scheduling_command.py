@@ -1,6 +1,7 @@
 """`aiplan schedule`: what it prints, and what it refuses."""
 
 import csv
+import gzip
 import io
 import json
 import re
@@ -102,6 +103,11 @@ SEEN = {
         "80",
     ],
     "bad set": ["schedule", "gang-deadlock", "--set", "rules.stratgy=spread", "--set", "rules.horizon=soon"],
+    "table": ["schedule", "pods.csv", "--nodes", "nodes.csv", "--set", "trace.arrivals=60 %", "--width", "80"],
+    "table without nodes": ["schedule", "philly.csv"],
+    "unknown table": ["schedule", "nodes.csv", "--pools", "gang-deadlock"],
+    "no table": ["schedule", "gone.csv", "--pools", "gang-deadlock"],
+    "pools without a table": ["schedule", "gang-deadlock", "--pools", "philly.yaml"],
     "two comparisons": ["schedule", "gang-deadlock", "--compare", "gang", "--compare-strategies"],
 }
 CODES = {"stuck": 1} | dict.fromkeys(
@@ -111,6 +117,10 @@ CODES = {"stuck": 1} | dict.fromkeys(
         "wrong forms",
         "wrong kinds",
         "wrong cohorts",
+        "table without nodes",
+        "unknown table",
+        "no table",
+        "pools without a table",
         "bad trace",
         "no columns",
         "no file",
@@ -185,6 +195,25 @@ def test_timeline_is_one_page_that_loads_nothing(run, folder):
     assert page.count("<svg") == 2
     assert page.count('class="run"') >= 73
     assert not re.search(r"(src|href)=|https?://|@import", page)
+
+
+def test_a_table_is_read_as_if_a_jobs_file_named_it(run, files):
+    """Also packed, from another folder, with the pools of a file that has jobs of its own."""
+    named = json.loads(run("schedule", "philly.yaml", "--format", "json").out)["result"]
+    (files / "in").mkdir()
+    (files / "in" / "my jobs.csv.gz").write_bytes(gzip.compress((files / "philly.csv").read_bytes()))
+    (files / "pools.yaml").write_text(
+        "pools: [{name: a, gpus: 8, nodes: 2}]\njobs: [{name: x, gpus: 1, duration: 1 h}]\n", encoding="utf-8"
+    )
+    quotas = ("--set", "trace.queue_quotas=true")
+    done = run("schedule", "in/my jobs.csv.gz", "--pools", "pools.yaml", *quotas, "--format", "json")
+    assert json.loads(done.out)["result"] == named
+
+
+def test_room_now_is_what_could_start(run):
+    """Six of eight GPUs are taken: two pods more, and no part of a gang of six."""
+    result = json.loads(run("schedule", "gang-deadlock", "--format", "json").out)["result"]
+    assert [(row["most"], row["most_now"]) for row in result["fits"]] == [(8, 2), (8, 2)]
 
 
 def test_names_of_strategies_are_those_that_are_known():

@@ -158,11 +158,9 @@ def _tree(cluster: Found, found: Sequence[Found]) -> list[Found]:
     name = text_at(cluster.node, "spec", "cohortName")
     if not name:
         return [cluster]
-    above = {
-        "ClusterQueue": lambda one: text_at(one.node, "spec", "cohortName"),
-        "Cohort": lambda one: one.name,
-    }
-    return [one for one in found if one.kind in above and root(above[one.kind](one)) == root(name)]
+    members = [(one, text_at(one.node, "spec", "cohortName")) for one in found if one.kind == "ClusterQueue"]
+    members += [(one, one.name) for one in found if one.kind == "Cohort"]
+    return [one for one, cohort in members if cohort and root(cohort) == root(name)]
 
 
 def _largest(cluster: Found, *, own: bool = False) -> float:

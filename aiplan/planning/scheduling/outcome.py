@@ -182,13 +182,17 @@ class Waiting(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """The cluster at one time: what lies where, what waits and why, and how much of what is idle is of use."""
+    """The cluster at one time: what lies where, what waits and why, and how much of what is idle is of use.
+
+    `room` is for every entry of the file the largest gang of its pods that could start.
+    """
 
     time: float
     allocated: float
     fragmentation: float
     nodes: tuple[tuple[str, tuple[str, ...]], ...]
     waiting: tuple[Waiting, ...]
+    room: tuple[int, ...]
 
 
 def busiest(run: Simulation) -> float:
@@ -228,4 +232,18 @@ def snapshot(run: Simulation, work: Workload) -> Snapshot:
         float(typical.of(state).sum()) / idle if idle else 0.0,
         tuple((name, tuple(there)) for name, there in zip(bench.machine.names, devices, strict=True)),
         tuple(waiting),
+        tuple(_room_now(run, job) for job in work.first_jobs()),
     )
+
+
+def _room_now(run: Simulation, job: int) -> int:
+    """Return the largest gang of a job's pods that nodes and quota take now; in one rack, if it must lie in one."""
+    bench, low = run.bench, 0
+    high = bench.tables.of(bench.pod(job)).total
+    while low < high:
+        middle = (low + high + 1) // 2
+        if bench.admitted(job, middle) and bench.has_room(job, middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -68,14 +68,13 @@ def static(work: Workload) -> Static:
 def _fits(work: Workload) -> tuple[Fit, ...]:
     if work.jobs is None or not work.plan.file.jobs:
         return ()
-    found, first = [], 0
+    found = []
     blocked = _blocking(work)
-    for index, job in enumerate(work.plan.file.jobs):
+    for index, (job, first) in enumerate(zip(work.plan.file.jobs, work.first_jobs(), strict=True)):
         pod = work.jobs.classes[int(work.jobs.kind[first])]
         most, stranded, unused = _on_empty(work, pod)
         pods = int(work.jobs.replicas[first])
         found.append(Fit(job.name, pods, pod.milli / MILLI, most, stranded, unused, blocked[index]))
-        first += job.count
     return tuple(found)
 
 
@@ -86,8 +85,7 @@ def _goodput(work: Workload) -> tuple[Goodput, ...]:
     if jobs is None or not math.isfinite(between):
         return ()
     found: dict[str, Goodput] = {}
-    first = np.cumsum([0, *(job.count for job in work.plan.file.jobs)])[:-1].tolist()
-    for job, row in zip(work.plan.file.jobs, first, strict=True):
+    for job, row in zip(work.plan.file.jobs, work.first_jobs(), strict=True):
         least, most = int(jobs.least[row]), int(jobs.replicas[row])
         if least < most:
             lost = float(jobs.checkpoint[row]) / 2.0
@@ -122,7 +120,7 @@ def _blocking(work: Workload) -> list[float]:
     """Return the share of jobs lost if none waits, of jobs that come one after the other."""
     jobs = work.plan.file.jobs
     assert work.jobs is not None  # noqa: S101  the caller has looked
-    firsts = np.cumsum([0, *(job.count for job in jobs)])[:-1]
+    firsts = work.first_jobs()
     sizes = np.ceil(work.jobs.gpus()[firsts]).astype(int)
     comes = np.array([job.count > 1 and job.every > 0 for job in jobs]) & (sizes > 0)
     found = np.full(len(jobs), math.nan)

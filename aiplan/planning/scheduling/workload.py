@@ -60,6 +60,11 @@ class Workload(NamedTuple):
         """Return the name of the priority class with a value."""
         return next((item.name for item in self.plan.file.priorities if item.value == value), "no class")
 
+    def first_jobs(self) -> list[int]:
+        """Return the number of the first job of every entry of the file."""
+        counts = [job.count for job in self.plan.file.jobs]
+        return [sum(counts[:place]) for place in range(len(counts))]
+
 
 def workload(plan: JobsPlan, catalog: Catalog, diagnostics: Diagnostics) -> Workload:
     """Return a jobs file as arrays.

@@ -72,7 +72,7 @@ def document(answer: Answer) -> str:
     result: dict[str, Any] = {
         "cluster": {"nodes": machine.size, "gpus": machine.gpu_count},
         "runs": [_run(run) for run in answer.runs],
-        "fits": [row._asdict() for row in answer.static.fits],
+        "fits": _fits(answer),
         "goodput": [row._asdict() for row in answer.static.goodput],
         "queues": [row._asdict() for row in answer.static.shares],
         "jobs": []
@@ -82,6 +82,15 @@ def document(answer: Answer) -> str:
         "snapshot": None if first.snapshot is None else _snapshot(first.snapshot),
     }
     return documents.document("schedule", inputs, [], result, [])
+
+
+def _fits(answer: Answer) -> list[dict[str, Any]]:
+    shot = answer.first.snapshot
+    now = [None] * len(answer.static.fits) if shot is None else shot.room
+    return [
+        row._asdict() | {"blocked": _known(row.blocked), "most_now": room}
+        for row, room in zip(answer.static.fits, now, strict=True)
+    ]
 
 
 def header(answer: Answer) -> tuple[str, ...]:

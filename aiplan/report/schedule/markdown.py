@@ -24,6 +24,7 @@ def _parts(answer: Answer) -> Iterator[str]:
     yield _table(("", "", ""), [(fact.label, fact.value, fact.note) for fact in wording.headline(answer)], 3)
     if len(answer.runs) > 1:
         yield _table(*wording.compare(answer))
+        yield from (f"{markdown(told)}\n" for told in wording.deadlocks(answer))
     first = answer.first
     if first.outcome is not None:
         yield _table(wording.WAITS, wording.waits(first.outcome))

@@ -49,7 +49,7 @@ def schedule_result() -> dict[str, Any]:
         {
             "cluster": _closed({"nodes": COUNT, "gpus": COUNT}),
             "runs": _list({"oneOf": [_closed(_row(RUN) | extra), _closed(_row(REPLAY) | replay)]}),
-            "fits": _list(_closed({"name": TEXT, "blocked": UNKNOWN} | fit)),
+            "fits": _list(_closed({"name": TEXT, "blocked": UNKNOWN, "most_now": UNKNOWN} | fit)),
             "goodput": _list(_closed({"name": TEXT, "least": COUNT, "most": COUNT} | rates)),
             "queues": _list(_closed({"name": TEXT, "kind": TEXT} | queue)),
             "jobs": _list(_closed(_row(JOBS))),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from aiplan.report.console import draw
-from aiplan.report.facts import BOLD, DIM
-from aiplan.report.grid import columns, facts, lines
+from aiplan.report.facts import BAD, BOLD, DIM
+from aiplan.report.grid import columns, facts
 from aiplan.report.schedule import wording
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
     yield facts(look, wording.headline(answer))
     if len(answer.runs) > 1:
         yield from _block(*wording.compare(answer))
+        yield from (Text(told, BAD) for told in wording.deadlocks(answer))
     first = answer.first
     if first.outcome is not None:
         yield from _block(wording.WAITS, wording.waits(first.outcome))
@@ -50,8 +51,8 @@ def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
     if first.snapshot is not None:
         yield ""
         yield Text(wording.moment(first.snapshot), BOLD)
-        rows, legend = wording.cluster_map(first.snapshot)
-        yield lines(rows)
+        rows, legend = wording.cluster_map(first.snapshot, look.width)
+        yield from (_map_line(row) for row in rows)
         if legend:
             yield Text(legend, DIM)
         if first.snapshot.waiting:
@@ -63,3 +64,11 @@ def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
 def _block(header: Sequence[str], rows: Sequence[Sequence[str]], first_number: int = 1) -> Iterator[RenderableType]:
     yield ""
     yield columns(header, rows, right=range(first_number, len(header)), fold=(0, 1) if first_number > 1 else (0,))
+
+
+def _map_line(nodes: Sequence[tuple[str, str]]) -> Text:
+    line = Text()
+    for place, (name, letters) in enumerate(nodes):
+        line.append(" " * wording.GAP if place else "").append(f"{name} ", DIM).append(letters)
+    line.rstrip()
+    return line

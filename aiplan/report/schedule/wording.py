@@ -19,12 +19,14 @@ HOUR = 3600.0
 WAITS = ("waiting time", "jobs", "mean", "median", "90 %", "longest", "never")
 RUNS = ("", "used", "useful", "all done", "mean wait", "stops", "lost\nGPU-h", "held\nGPU-h")
 REPLAYS = ("", "allocated", "+-", "at 80 %", "at 100 %", "fragments", "lost pods")
-FITS = ("job", "pods", "GPUs each", "room for", "stranded", "left over", "blocked")
+FITS = ("job", "pods", "GPUs each", "room for", "room now", "stranded", "left over", "blocked")
 GOODPUT = ("on nodes that fail", "pods", "elastic", "waiting for all")
 SHARES = ("queue", "rules", "own GPUs", "most", "while others use theirs")
 WAITING = ("waits", "why", "pods", "GPUs", "for")
 MOST_LINES = 40
-"""Nodes and waiting jobs that are listed one by one."""
+"""Lines of nodes and of waiting jobs."""
+SHORT, GAP, WIDE = 10, 3, 100
+"""Nodes in a column of the map at least, blanks between its columns, and its width where nothing limits it."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 FREE, DOWN, MANY = ".", "x", "*"
 
@@ -103,6 +105,17 @@ def deadlock(found: Outcome, answer: Answer) -> Fact:
     return Fact("deadlock", held, f"by {', '.join(names[:5])}{more}, from {time(found.deadlock.time)} on", BAD)
 
 
+def deadlocks(answer: Answer) -> list[str]:
+    """Return what is held for ever in runs other than the first, which has it among its facts."""
+    found = []
+    for run in answer.runs[1:]:
+        if run.outcome is not None and run.outcome.deadlock is not None:
+            fact = deadlock(run.outcome, answer)
+            each = f"{run.outcome.deadlock.gpus:g} GPU-hours of every hour"
+            found.append(f"{run.variant.label}: {fact.label}, {fact.value} {fact.note}: {each} are wasted")
+    return found
+
+
 def _replay_facts(found: Replayed) -> list[Fact]:
     seeds = f"mean of {found.seeds} seeds, +- {100 * found.spread:.2f} points" if found.seeds > 1 else "one seed"
     marks = f"at 80 % of arrivals, {percent(found.at_marks[2])} at 100 %"
@@ -178,19 +191,26 @@ def reasons(found: Outcome) -> str:
 
 
 def fits(answer: Answer) -> list[tuple[str, ...]]:
-    """Return jobs on the empty cluster."""
+    """Return jobs on the empty cluster, and the largest gang of each that could start at the time of the snapshot."""
+    shot = answer.first.snapshot
+    now = [None] * len(answer.static.fits) if shot is None else shot.room
     return [
         (
             row.name,
             f"{row.pods:,}",
             f"{row.gpus_per_pod:g}",
-            f"{row.most:,}" if row.most < 10**9 else "any",
+            _room(row.most),
+            _room(room),
             f"{row.stranded:,}" if row.stranded else "",
             f"{row.unused:,}" if row.unused else "",
             "" if math.isnan(row.blocked) else percent(row.blocked),
         )
-        for row in answer.static.fits
+        for row, room in zip(answer.static.fits, now, strict=True)
     ]
+
+
+def _room(pods: int | None) -> str:
+    return "" if pods is None else f"{pods:,}" if pods < 10**9 else "any"
 
 
 def goodput(answer: Answer) -> list[tuple[str, ...]]:
@@ -206,16 +226,24 @@ def shares(answer: Answer) -> list[tuple[str, ...]]:
     return [(row.name, row.kind, f"{row.nominal:g}", f"{row.most:g}", f"{row.least:g}") for row in answer.static.shares]
 
 
-def cluster_map(found: Snapshot) -> tuple[list[tuple[str, str]], str]:
-    """Return nodes with a letter for each GPU, and what the letters mean; of many nodes, alike ones in one line."""
+def cluster_map(found: Snapshot, width: int | None) -> tuple[list[list[tuple[str, str]]], str]:
+    """Return lines of nodes with a letter for each GPU, and what the letters mean; of too many, how many are alike.
+
+    Nodes go down the columns, as many columns as the width has room for once there are more nodes than in a short one.
+    """
     names: dict[str, str] = {}
-    lines = [(name, "".join(_letter(job, names) for job in devices)) for name, devices in found.nodes if devices]
-    if len(lines) > MOST_LINES:
-        return _summary(found), ""
-    legend = ", ".join(f"{letter} {job}" for job, letter in names.items())
-    if not lines:
+    nodes = [(name, "".join(_letter(job, names) for job in devices)) for name, devices in found.nodes if devices]
+    if not nodes:
         return [], ""
-    return lines, f"{FREE} free, {DOWN} down, {MANY} shared or others; {legend}" if legend else f"{FREE} free"
+    widths = [max(len(node[part]) for node in nodes) for part in (0, 1)]
+    beside = max(((width or WIDE) + GAP) // (sum(widths) + 1 + GAP), 1)
+    rows = math.ceil(len(nodes) / min(beside, math.ceil(len(nodes) / SHORT)))
+    if rows > MOST_LINES:
+        return [[row] for row in _summary(found)], ""
+    cells = [(name.ljust(widths[0]), letters.ljust(widths[1])) for name, letters in nodes]
+    legend = ", ".join(f"{letter} {job}" for job, letter in names.items())
+    told = f"{FREE} free, {DOWN} down, {MANY} shared or others; {legend}" if legend else f"{FREE} free"
+    return [cells[row::rows] for row in range(rows)], told
 
 
 def _letter(job: str, names: dict[str, str]) -> str:
