@@ -126,7 +126,10 @@ class Job(Declared):
         doc="Disruption budget: pods of all such jobs that kube-scheduler stops last", default=None, minimum=1
     )
     checkpoint: float | None = quantity(
-        "time", doc="Time between checkpoints; without, a stop loses everything", default=None, above=0
+        "time",
+        doc="Time between checkpoints; that of the scenario if not given, and without one a stop loses everything",
+        default=None,
+        above=0,
     )
 
 

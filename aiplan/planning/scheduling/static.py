@@ -52,17 +52,29 @@ class Goodput(NamedTuple):
     rigid: float
 
 
+class Step(NamedTuple):
+    """A job with a scenario at one of its sizes: time of a step, rate over that with all pods, and rate of a pod."""
+
+    name: str
+    pods: int
+    gpus: int
+    step: float
+    rate: float
+    efficiency: float
+
+
 class Static(NamedTuple):
     """Closed-form answers."""
 
     fits: tuple[Fit, ...]
     shares: tuple[Share, ...]
     goodput: tuple[Goodput, ...]
+    steps: tuple[Step, ...]
 
 
 def static(work: Workload) -> Static:
     """Return what is known of jobs and queues from the file alone."""
-    return Static(_fits(work), _shares(work), _goodput(work))
+    return Static(_fits(work), _shares(work), _goodput(work), _steps(work))
 
 
 def _fits(work: Workload) -> tuple[Fit, ...]:
@@ -97,6 +109,19 @@ def _goodput(work: Workload) -> tuple[Goodput, ...]:
                 job.name, least, most, grown, float(resizing.waiting_goodput(float(most), *shared))
             )
     return tuple(found.values())
+
+
+def _steps(work: Workload) -> tuple[Step, ...]:
+    """Return elastic jobs at every size at which their plan divides and fits."""
+    found = []
+    for index, size in work.sizes.items():
+        job = work.plan.file.jobs[index]
+        for pods, step in zip(size.legal, size.steps, strict=True):
+            rate = float(size.speeds[pods - 1])
+            if job.min_replicas is not None and pods >= job.min_replicas:
+                efficiency = rate * size.pods / pods
+                found.append(Step(job.name, pods, pods * size.gpus, step, rate, efficiency))
+    return tuple(found)
 
 
 def _on_empty(work: Workload, pod: Pod) -> tuple[int, int, int]:

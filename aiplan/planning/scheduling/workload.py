@@ -210,10 +210,15 @@ def _jobs(plan: JobsPlan, sizes: dict[int, Sized]) -> Jobs:
         preempts=np.array([item is None or item.preemption == "lower" for item in named]),
         gang=np.array([job.gang for job, *_ in rows]),
         topology=np.array([TOPOLOGY[job.topology] for job, *_ in rows], dtype=np.int64),
-        checkpoint=np.array([job.checkpoint or math.inf for job, *_ in rows]),
+        checkpoint=np.array([job.checkpoint or _interval(size) for job, _, size, _ in rows]),
         speeds=tuple(size.speeds if size else np.empty(0) for _, _, size, _ in rows) if sizes else (),
         budgets=tuple(budgets),
     )
+
+
+def _interval(size: Sized | None) -> float:
+    """Return the time between checkpoints of a job's scenario; without one, a stop loses everything."""
+    return math.inf if size is None or math.isnan(size.checkpoint) else size.checkpoint
 
 
 def _pod_counts(jobs: Jobs | None) -> dict[Pod, int]:

@@ -74,6 +74,10 @@ def document(answer: Answer) -> str:
         "runs": [_run(run) for run in answer.runs],
         "fits": _fits(answer),
         "goodput": [row._asdict() for row in answer.static.goodput],
+        "steps": [
+            {"name": row.name, "pods": row.pods, "gpus": row.gpus, "step_time_s": row.step, "rate": row.rate}
+            for row in answer.static.steps
+        ],
         "queues": [row._asdict() for row in answer.static.shares],
         "jobs": []
         if first.simulation is None

@@ -32,6 +32,8 @@ def _parts(answer: Answer) -> Iterator[str]:
         yield _table(wording.SHARES, wording.shares(answer), 2)
     if answer.static.fits:
         yield _table(wording.FITS, wording.fits(answer))
+    if answer.static.steps:
+        yield _table(wording.STEPS, wording.steps(answer))
     if answer.static.goodput:
         yield _table(wording.GOODPUT, wording.goodput(answer))
     if first.snapshot is not None and first.snapshot.waiting:

@@ -51,6 +51,9 @@ def schedule_result() -> dict[str, Any]:
             "runs": _list({"oneOf": [_closed(_row(RUN) | extra), _closed(_row(REPLAY) | replay)]}),
             "fits": _list(_closed({"name": TEXT, "blocked": UNKNOWN, "most_now": UNKNOWN} | fit)),
             "goodput": _list(_closed({"name": TEXT, "least": COUNT, "most": COUNT} | rates)),
+            "steps": _list(
+                _closed({"name": TEXT, "pods": COUNT, "gpus": COUNT, "step_time_s": NUMBER, "rate": NUMBER})
+            ),
             "queues": _list(_closed({"name": TEXT, "kind": TEXT} | queue)),
             "jobs": _list(_closed(_row(JOBS))),
             "timeline": _list({"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}),

@@ -42,12 +42,7 @@ def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
         reasons = wording.reasons(first.outcome)
         if reasons:
             yield Text(reasons, DIM)
-    if len(answer.static.shares) > 1:
-        yield from _block(wording.SHARES, wording.shares(answer), first_number=2)
-    if answer.static.fits:
-        yield from _block(wording.FITS, wording.fits(answer))
-    if answer.static.goodput:
-        yield from _block(wording.GOODPUT, wording.goodput(answer))
+    yield from _static(answer)
     if first.snapshot is not None:
         yield ""
         yield Text(wording.moment(first.snapshot), BOLD)
@@ -59,6 +54,17 @@ def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
             yield from _block(wording.WAITING, wording.waiting(first.snapshot), first_number=2)
     yield ""
     yield Text(NOTE, DIM)
+
+
+def _static(answer: Answer) -> Iterator[RenderableType]:
+    if len(answer.static.shares) > 1:
+        yield from _block(wording.SHARES, wording.shares(answer), first_number=2)
+    if answer.static.fits:
+        yield from _block(wording.FITS, wording.fits(answer))
+    if answer.static.steps:
+        yield from _block(wording.STEPS, wording.steps(answer))
+    if answer.static.goodput:
+        yield from _block(wording.GOODPUT, wording.goodput(answer))
 
 
 def _block(header: Sequence[str], rows: Sequence[Sequence[str]], first_number: int = 1) -> Iterator[RenderableType]:

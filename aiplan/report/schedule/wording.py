@@ -21,6 +21,7 @@ RUNS = ("", "used", "useful", "all done", "mean wait", "stops", "lost\nGPU-h", "
 REPLAYS = ("", "allocated", "+-", "at 80 %", "at 100 %", "fragments", "lost pods")
 FITS = ("job", "pods", "GPUs each", "room for", "room now", "stranded", "left over", "blocked")
 GOODPUT = ("on nodes that fail", "pods", "elastic", "waiting for all")
+STEPS = ("elastic job", "pods", "GPUs", "step", "rate", "rate of a pod")
 SHARES = ("queue", "rules", "own GPUs", "most", "while others use theirs")
 WAITING = ("waits", "why", "pods", "GPUs", "for")
 MOST_LINES = 40
@@ -218,6 +219,14 @@ def goodput(answer: Answer) -> list[tuple[str, ...]]:
     return [
         (row.name, f"{row.least} to {row.most}", percent(row.elastic), percent(row.rigid))
         for row in answer.static.goodput
+    ]
+
+
+def steps(answer: Answer) -> list[tuple[str, ...]]:
+    """Return elastic jobs with a scenario at each of their sizes."""
+    return [
+        (row.name, f"{row.pods:,}", f"{row.gpus:,}", time(row.step), percent(row.rate), percent(row.efficiency))
+        for row in answer.static.steps
     ]
 
 
