@@ -23,11 +23,15 @@ LIMITED = [
     Quota("c", kind="volcano", nominal=(12, math.inf, math.inf), weight=2, guarantee=2),
     Quota("d", kind="volcano", weight=1),
 ]
+TREE = [
+    Cohort("both", "all", (2.0, math.inf, math.inf), borrowing=(3.0, math.inf, math.inf)),
+    Cohort("all", "", (2,) * 3),
+]
 TYPICAL = [(Pod(1000, 1, 1, 500), 0.5), (Pod(2000, 1, 2), 0.5)]
 
 
-def simulate(nodes, rows, queues=ONE, name="binpack", policy=Policy(), seed=0, **shared):  # noqa: B008
-    return Simulation(nodes, jobs_of(rows, **shared), queues, strategy(name, TYPICAL), policy, seed)
+def simulate(nodes, rows, queues=ONE, name="binpack", policy=Policy(), seed=0, cohorts=(), **shared):  # noqa: B008
+    return Simulation(nodes, jobs_of(rows, **shared), queues, strategy(name, TYPICAL), policy, seed, cohorts)
 
 
 def started(run):
@@ -131,16 +135,24 @@ rows = st.lists(
     st.booleans(),
     st.integers(0, 3),
     st.sampled_from([math.inf, 5000.0]),
+    st.booleans(),
 )
-def test_nothing_is_given_twice_and_no_job_is_lost(jobs, name, queueing, elastic, fails, seed, guard):
+def test_nothing_is_given_twice_and_no_job_is_lost(jobs, name, queueing, elastic, fails, seed, guard, tree):
     for row in jobs:
         row["least"] = max(1, row["replicas"] - 2) if row["gang"] else row["replicas"]
     nodes = machine([Group(3, 4, 16_000, 64, domain_size=2), Group(2, 2, 8_000, 32, "small", name="small")])
     failures = Failures(40 * HOUR, 1 * HOUR) if fails else Failures()
     policy = Policy(
-        queueing=queueing, elastic=elastic, failures=failures, ready_timeout=1800.0, resize=60.0, guard=guard
+        queueing=queueing,
+        elastic=elastic,
+        failures=failures,
+        ready_timeout=1800.0,
+        resize=60.0,
+        guard=guard,
+        fair=tree,
     )
-    run = simulate(nodes, jobs, LIMITED, name, policy, seed)
+    kept = {"cohorts": TREE, "budgets": [Budget(0, 5, 3)]} if tree else {}
+    run = simulate(nodes, jobs, LIMITED, name, policy, seed, **kept)
     for _ in range(150):
         if not (run.unfinished and run._pending):
             break
@@ -505,7 +517,7 @@ def test_fair_sharing_fills_queues_by_weight_and_first_come_does_not():
 
     def used(fair):
         policy = Policy(horizon=horizon, fair=fair)
-        run = Simulation(nodes, jobs_of(rows), queues, strategy("binpack"), policy, cohorts=[shared]).run()
+        run = simulate(nodes, rows, queues, policy=policy, cohorts=[shared]).run()
         audit(run)
         return run.bench.ledger.used[:, 0].tolist()
 
@@ -520,5 +532,5 @@ def test_fair_sharing_in_a_tree_is_between_cohorts_first():
     cohorts = [Cohort("root", nominal=(16.0, 0.0, 0.0)), Cohort("left", "root"), Cohort("right", "root")]
     rows = [{"queue": index % 3} for index in range(48)]
     policy = Policy(horizon=10.0, fair=True)
-    run = Simulation(uniform(4), jobs_of(rows), queues, strategy("binpack"), policy, cohorts=cohorts).run()
+    run = simulate(uniform(4), rows, queues, policy=policy, cohorts=cohorts).run()
     assert run.bench.ledger.used[:, 0].tolist() == [4, 4, 8]

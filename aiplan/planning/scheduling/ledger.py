@@ -79,6 +79,7 @@ class Ledger:
         nodes: list[Quota | Cohort] = [*queues, *known.values()]
         above = [*(queue.cohort for queue in queues), *(cohort.parent for cohort in known.values())]
         self.parent = [places.get(name, -1) for name in above]
+        self._paths = [self._path(node) for node in range(len(nodes))]
         self.weight = [node.weight for node in nodes]
         own = _table([node.nominal for node in nodes])
         self.limited = np.isfinite(own[: len(queues)])
@@ -92,7 +93,7 @@ class Ledger:
         self.kept = self.quota - quotas.lendable(self.quota, self.lending)
         self.usage = np.zeros_like(self.quota)
         self.used = self.usage[: len(queues)]
-        self.root = np.array([self.path(queue)[-1] for queue in range(len(queues))], dtype=np.intp)
+        self.root = [path[-1] for path in self._paths[: len(queues)]]
         self.asked = np.zeros_like(self.used)
         volcano = [index for index, queue in enumerate(queues) if queue.kind == "volcano"]
         self.volcano = np.array(volcano, dtype=np.intp)
@@ -105,7 +106,7 @@ class Ledger:
             not limited.any() and queue.kind != "volcano" for limited, queue in zip(self.limited, queues, strict=True)
         ]
 
-    def path(self, node: int) -> list[int]:
+    def _path(self, node: int) -> list[int]:
         """Return a node and those above it, up to the root of its tree."""
         found = [node]
         while self.parent[found[-1]] >= 0:
@@ -114,7 +115,7 @@ class Ledger:
 
     def _upwards(self) -> Iterator[int]:
         """Yield all nodes, each before the one above it."""
-        yield from sorted(range(len(self.parent)), key=lambda node: -len(self.path(node)))
+        yield from sorted(range(len(self.parent)), key=lambda node: -len(self._paths[node]))
 
     # What may be admitted
 
@@ -127,7 +128,7 @@ class Ledger:
         return found
 
     def _available(self, node: int, usage: Array) -> Array:
-        *below, root = self.path(node)
+        *below, root = self._paths[node]
         left = self.quota[root] - usage[root]
         for one in reversed(below):
             # What the one above has left is the pool of this one.
@@ -174,7 +175,7 @@ class Ledger:
         """Return what each node of a queue's path would borrow for its weight with a request; from the root down."""
         found: list[tuple[int, float]] = []
         more = request
-        for node in self.path(queue)[:-1]:
+        for node in self._paths[queue][:-1]:
             used = self.usage[node] + more
             borrowed = np.maximum(used - self.quota[node], 0.0)
             most = self._available(self.parent[node], np.zeros_like(self.usage))
@@ -193,7 +194,7 @@ class Ledger:
         found: set[int] = set()
         inside: set[int] = set()
         more, entitled = request, False
-        path = self.path(queue)
+        path = self._paths[queue]
         for node, above in pairwise(path):
             entitled |= bool((self.usage[node] + more <= self.quota[node] + SLACK)[more > 0].all())
             more = np.maximum(more - np.maximum(self.kept[node] - self.usage[node], 0.0), 0.0)
@@ -224,7 +225,7 @@ class Ledger:
         self.take(queue, -request)
 
     def _add(self, queue: int, request: Array) -> None:
-        for node in self.path(queue):
+        for node in self._paths[queue]:
             before = np.maximum(self.usage[node] - self.kept[node], 0.0)
             self.usage[node] += request
             request = np.maximum(self.usage[node] - self.kept[node], 0.0) - before

@@ -266,7 +266,7 @@ class Simulation:
         for head in heads:
             queue = head[3][2]
             shares = ledger.shares(queue, bench.request(head[2], head[3][1]))
-            entries.append(Entry(head[:3], int(ledger.root[queue]), shares))
+            entries.append(Entry(head[:3], ledger.root[queue], shares))
         return heads.pop(entries.index(fairest(entries)))
 
     def _in_time(self, shape: Shape, until: float) -> int | None:

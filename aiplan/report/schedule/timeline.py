@@ -25,7 +25,8 @@ GOLDEN = 137.508
 TICKS = 6
 STYLE = """
 body { font: 14px/1.45 system-ui, sans-serif; margin: 2rem; color: #1c2330; background: #fff; }
-h1 { font-size: 1.15rem; } h2 { font-size: 1rem; } svg { max-width: 100%; height: auto; } text { font-size: 10px; fill: #4a5568; }
+h1 { font-size: 1.15rem; } h2 { font-size: 1rem; }
+svg { max-width: 100%; height: auto; } text { font-size: 10px; fill: #4a5568; }
 .use { fill: #3b6fb6; fill-opacity: .25; stroke: #3b6fb6; } .wait { fill: #d9a441; } .run { fill: #3b6fb6; }
 .free { fill: #e6e9ef; } .down { fill: #1c2330; } th, td { padding: .15rem .8rem .15rem 0; text-align: right; }
 th:first-child, td:first-child { text-align: left; } table { border-collapse: collapse; margin: 1rem 0; }
