@@ -18,7 +18,7 @@ HELP = """Check scenarios: expect: of each, the rules of a policy, and what usua
 
 Files with apiVersion and kind are manifests of Kubernetes: every field is held against its kind (Pod, Job, PyTorchJob,
 TrainJob, JobSet, Volcano, Kueue, quotas, classes), then the rules that no list of fields holds, names that lead
-nowhere, and with --pools whether the pods fit empty pools and quotas.
+nowhere, and with --pools whether the pods fit empty pools and quotas. Jobs files are held to their own pools.
 
 PATH is a file, a scenario of the library, a pattern or a folder. Exit code 1 if a rule is broken at the level of an
 error, 2 if a file could not be read. What each code means: aiplan explain AIP412.
@@ -52,7 +52,7 @@ def check(
         list[str],
         typer.Argument(
             metavar="PATH...",
-            help="Scenarios or manifests: files, names of the library, patterns, folders; - for standard input.",
+            help="Scenarios, jobs files, manifests: files, library names, patterns, folders; - for standard input.",
             autocompletion=scenarios,
             show_default=False,
         ),

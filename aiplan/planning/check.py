@@ -1,6 +1,7 @@
 """Scenarios held to their expectations, to a policy, and to what usually goes wrong: one batch, one verdict a rule.
 
-Manifests of Kubernetes among the files are held to their kinds and to pools: see `manifest_check`.
+Manifests of Kubernetes among the files are held to their kinds and to pools, jobs files to their own: see
+`manifest_check` and `jobs_check`.
 """
 
 from __future__ import annotations
@@ -151,6 +152,10 @@ def check(
         from aiplan.planning.manifest_check import check_manifests  # noqa: PLC0415  few checks have any
 
         files += check_manifests(asked.manifests, pools, policy)
+    if asked.jobs:
+        from aiplan.planning.jobs_check import check_jobs  # noqa: PLC0415  as above
+
+        files += [check_jobs(source, catalog, policy) for source in asked.jobs]
     for at, (source, one) in enumerate(zip(asked.sources, loaded, strict=True), start=1):
         name = path_of(source)
         if one.scenario is None:

@@ -20,6 +20,7 @@ HEAD = 1_000_000
 _WILD = r"[*?\[]"
 _SCENARIO = rb"""^(?:\xef\xbb\xbf)?["']?(?:workload|cluster)["']?\s*:"""
 _FLOW = rb"""\A(?:\xef\xbb\xbf)?\s*\{.*["']?(?:workload|cluster)["']?\s*:"""
+_JOBS = (rb"""^(?:\xef\xbb\xbf)?["']?(?:pools|trace)["']?\s*:""",)
 _MANIFEST = (rb"""^(?:\xef\xbb\xbf)?["']?apiVersion["']?\s*:""", rb"""^["']?kind["']?\s*:""")
 
 
@@ -31,42 +32,53 @@ class Skipped(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """The scenarios and manifests to check, the files left out, and what was asked for and is not there."""
+    """The scenarios, manifests and jobs files to check, the files left out, and what was asked for and is not there."""
 
     sources: tuple[Source, ...]
     manifests: tuple[Source, ...]
+    jobs: tuple[Source, ...]
     skipped: tuple[Skipped, ...]
     missing: tuple[str, ...]
 
 
 def targets(paths: Iterable[Source]) -> Targets:
-    """Return the scenarios and manifests that paths mean, each once and in the order asked for.
+    """Return the scenarios, manifests and jobs files that paths mean, each once and in the order asked for.
 
     Parameters
     ----------
     paths : iterable of Source
         Files, names of the library, patterns such as `clusters/**/*.yaml`, folders, or what came through a pipe. A
-        file that is named is a scenario unless it has apiVersion and kind; of a folder or a pattern, files that are
-        neither are left out.
+        file that is named is a scenario unless it has apiVersion and kind, or pools or a trace; of a folder or a
+        pattern, files that are none of these are left out.
     """
     sources: dict[str, Source] = {}
     manifests: dict[str, Source] = {}
+    jobs: dict[str, Source] = {}
     skipped: dict[str, Skipped] = {}
     missing = []
     for one in paths:
         if one.piped is not None or find_scenario(one.text).path.is_file():
-            (manifests if _is_manifest(one) else sources).setdefault(one.text, one)
+            kind = manifests if _holds(one, _MANIFEST) else jobs if _holds(one, _JOBS) else sources
+            kind.setdefault(one.text, one)
             continue
         found = list(_below(one.text))
         missing += [] if found else [one.text]
         for name in found:
             if _is_scenario(Path(name)):
                 sources.setdefault(name, Source(name))
-            elif _is_manifest(Source(name)):
+            elif _holds(Source(name), _MANIFEST):
                 manifests.setdefault(name, Source(name))
+            elif _holds(Source(name), _JOBS):
+                jobs.setdefault(name, Source(name))
             elif name not in sources:
                 skipped[name] = Skipped(name, "it has neither workload nor cluster")
-    return Targets(tuple(sources.values()), tuple(manifests.values()), tuple(skipped.values()), tuple(missing))
+    return Targets(
+        sources=tuple(sources.values()),
+        manifests=tuple(manifests.values()),
+        jobs=tuple(jobs.values()),
+        skipped=tuple(skipped.values()),
+        missing=tuple(missing),
+    )
 
 
 def _below(text: str) -> Iterator[str]:
@@ -94,10 +106,10 @@ def _is_scenario(path: Path) -> bool:
     return re.search(_SCENARIO, head, re.MULTILINE) is not None or re.match(_FLOW, head, re.DOTALL) is not None
 
 
-def _is_manifest(source: Source) -> bool:
-    """Whether a file looks like manifests of Kubernetes, well-formed or not."""
+def _holds(source: Source, patterns: tuple[bytes, ...]) -> bool:
+    """Whether a file looks like one of a kind, well-formed or not: it has all of some keys at its outermost level."""
     head = _head(find_scenario(source.text).path) if source.piped is None else source.piped[:HEAD]
-    return head is not None and all(re.search(pattern, head, re.MULTILINE) for pattern in _MANIFEST)
+    return head is not None and all(re.search(pattern, head, re.MULTILINE) for pattern in patterns)
 
 
 def _head(path: Path) -> bytes | None:

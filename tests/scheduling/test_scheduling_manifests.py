@@ -383,6 +383,9 @@ def mixed(folder):
     (place / "pods.yaml").write_text(pod() + "---\n" + pod("small", "1"))
     (place / "notes.yaml").write_text("a: 1\n")
     (folder / "pools.yaml").write_text(POOLS)
+    (place / "jobs.yaml").write_text(
+        POOLS.replace("jobs: [", "jobs: [{name: big, gpus: 2, replicas: 9, duration: 1 h}, ")
+    )
     return folder
 
 
@@ -399,6 +402,32 @@ def test_formats_of_machines_name_manifest_and_line(run, mixed, form):
     assert done.code == 1
     assert "unschedulable" in done.out
     assert "a pod asks for 8 GPUs, and the largest node of its pools has 2" in done.out
+    assert "its pools take 4 such pods, and it needs 9" in done.out
+    assert "all/jobs.yaml" in done.out
+
+
+def test_jobs_files_are_held_to_their_own_pools_and_quotas(run, folder, golden):
+    (folder / "j.yaml").write_text(
+        "pools: [{name: a, gpus: 8, nodes: 4}]\nqueues: [{name: q, quota: {gpus: 16}}]\njobs:\n"
+        "  - {name: fits, gpus: 8, replicas: 2, duration: 1 h}\n"
+        "  - {name: elastic, gpus: 8, replicas: 4, min_replicas: 2, duration: 1 h}\n"
+        "  - {name: over, gpus: 8, replicas: 3, duration: 1 h}\n"
+        "  - {name: wide, gpus: 16, duration: 1 h}\n"
+    )
+    done = run("check", "j.yaml", "--width", 100)
+    assert done.code == 1
+    assert done.text == golden(name="jobs")
+    assert run("check", "research-cluster").code == 2  # names of the library are scenarios
+    piped = run("check", "-", stdin=(folder / "j.yaml").read_bytes())
+    assert piped.code == 1
+    (folder / "j.yaml").write_text("pools: [{name: a, gpus: 8, nodes: 4}]\njobs: [{name: x, gpu: 8, duration: 1 h}]\n")
+    broken = run("check", "j.yaml")
+    assert broken.code == 2
+    assert "did you mean 'gpus'?" in broken.err
+    (folder / "j.yaml").write_text("pools: [{name: a, gpus: 8, nodes: 4}]\ntrace: {format: philly, jobs: gone.csv}\n")
+    gone = run("check", "j.yaml")
+    assert gone.code == 2
+    assert "cannot read 'gone.csv'" in gone.err
 
 
 def test_a_policy_sets_the_level_of_what_never_fits(run, mixed):
