@@ -20,7 +20,7 @@ from scheduling.traces import jobs_of, openb_machine, openb_pods, table, uniform
 ROWS = table("scheduling_oracles.csv")
 TYPICAL = table("scheduling_typical_pods.csv")
 TYPES = sorted({row["gpu_type"] for row in TYPICAL} | {"1080", "P100"})
-SEEDS = {"random": 3, "bestfit": 1, "fgd": 1, "spread": 1, "gpu-packing": 2}
+SEEDS = {"random": 3, "bestfit": 1, "fgd": 1, "spread": 1, "gpu-packing": 1}
 MEAN = [row for row in ROWS if row["form"] == "replay" and not row["note"].startswith("unused")]
 
 
