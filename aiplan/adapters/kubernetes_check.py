@@ -23,6 +23,8 @@ _FACTORS = {"": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e
 }
 BUILT_IN = ("cpu", "memory", "ephemeral-storage")
 SYSTEM_CLASSES = ("system-cluster-critical", "system-node-critical")
+LIST = ("v1", "List")
+"""Several manifests as one, as tools print them."""
 HIGHEST_PRIORITY = 1_000_000_000
 
 
@@ -98,9 +100,9 @@ def read_manifests(content: bytes, name: str, diagnostics: Diagnostics) -> list[
             continue
         finally:
             diagnostics.sources[name] = whole
-        known = _Checker(diagnostics).manifest(node)
-        if known is not None:
-            found.append(known)
+        listed = items(at(node, "items")) if (text_at(node, "apiVersion"), text_at(node, "kind")) == LIST else [node]
+        checked = [_Checker(diagnostics).manifest(one) for one in listed]
+        found += [known for known in checked if known is not None]
     if not found and len(diagnostics.items) == before:
         diagnostics.error("AIP114", f"'{name}' holds no manifests", hint="give a file of Kubernetes manifests")
     return found

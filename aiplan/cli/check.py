@@ -103,6 +103,8 @@ def check(
     for file in answer.files:
         if file.broken:
             session.fault(file.loaded)
+    if pools is not None and not answer.holds_manifests:
+        session.say("--pools has no effect: none of the files holds manifests")
     session.emit(lambda look: render(answer, session.form, look))
     if answer.code == 2 or (answer.code and not exit_zero):
         raise typer.Exit(answer.code)

@@ -93,6 +93,7 @@ class Check:
     paths: tuple[str, ...]
     settings: tuple[str, ...] = ()
     pools: str = ""
+    holds_manifests: bool = False
 
     @property
     def verdicts(self) -> list[tuple[Checked, Verdict]]:
@@ -169,7 +170,15 @@ def check(
     files.sort(key=lambda file: (file.broken, STATES.index(file.state)))
     texts = tuple(f"{path}={value}" for path, value, _ in settings)
     where = pools.plan.place.name if pools else ""
-    return Check(tuple(files), asked.skipped, policy, tuple(path_of(source) for source in paths), texts, where)
+    return Check(
+        files=tuple(files),
+        skipped=asked.skipped,
+        policy=policy,
+        paths=tuple(path_of(source) for source in paths),
+        settings=texts,
+        pools=where,
+        holds_manifests=bool(asked.manifests),
+    )
 
 
 def path_of(source: Source) -> str:

@@ -74,12 +74,17 @@ def load_jobs(
     text: str, catalog: Catalog, diagnostics: Diagnostics, settings: tuple[tuple[str, str, str], ...] = ()
 ) -> JobsPlan | None:
     """Read and check a jobs file with settings changed; None if anything in it is wrong."""
+    place = _existing(text, diagnostics)
+    return place and _with_settings(read_place(place, diagnostics), place, catalog, diagnostics, settings)
+
+
+def _existing(text: str, diagnostics: Diagnostics) -> Place | None:
     place = find_jobs(text)
-    if not place.path.is_file():
-        close = ", ".join(known_jobs())
-        diagnostics.error("AIP113", f"no jobs file '{text}'", hint=f"a path, or one of {LIBRARY}/{JOBS}: {close}")
-        return None
-    return _with_settings(read_place(place, diagnostics), place, catalog, diagnostics, settings)
+    if place.path.is_file():
+        return place
+    close = ", ".join(known_jobs())
+    diagnostics.error("AIP113", f"no jobs file '{text}'", hint=f"a path, or one of {LIBRARY}/{JOBS}: {close}")
+    return None
 
 
 def load_table(
@@ -116,8 +121,11 @@ def load_table(
     place = Place(text, Path(TABLE_PLAN))
     tree: Node = Mapping([], Mark(text, 1, 1, 1))
     if pools is not None:
-        tree = read_place(find_jobs(pools), diagnostics)
-    if form is None or not isinstance(tree, Mapping):
+        known = _existing(pools, diagnostics)
+        tree = tree if known is None else read_place(known, diagnostics)
+    if not isinstance(tree, Mapping):
+        return resolve_jobs(tree, place, catalog, diagnostics)  # says what is wrong with it
+    if form is None or diagnostics.has_errors:
         return None
     tree = Mapping([(key, child) for key, child in tree.items if key.text not in {"jobs", "trace", "name"}], tree.mark)
     # Whatever characters a path has, JSON's quotes are YAML's.

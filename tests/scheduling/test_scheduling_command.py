@@ -108,6 +108,8 @@ SEEN = {
     "table without nodes": ["schedule", "philly.csv"],
     "unknown table": ["schedule", "nodes.csv", "--pools", "gang-deadlock"],
     "no table": ["schedule", "gone.csv", "--pools", "gang-deadlock"],
+    "table on no pools": ["schedule", "philly.csv", "--pools", "gone.yaml"],
+    "table on a table": ["schedule", "philly.csv", "--pools", "philly.csv"],
     "pools without a table": ["schedule", "gang-deadlock", "--pools", "philly.yaml"],
     "two comparisons": ["schedule", "gang-deadlock", "--compare", "gang", "--compare-strategies"],
 }
@@ -121,6 +123,8 @@ CODES = {"stuck": 1} | dict.fromkeys(
         "table without nodes",
         "unknown table",
         "no table",
+        "table on no pools",
+        "table on a table",
         "pools without a table",
         "bad trace",
         "no columns",

@@ -446,3 +446,20 @@ def test_names_are_looked_up_in_all_files(run, mixed):
     assert done.code == 2
     assert "all/local.yaml:1:" in done.err
     assert "no ClusterQueue 'team'" in done.err
+
+
+def test_a_list_is_what_it_holds(run, folder):
+    entry = pod().replace("\n", "\n    ").rstrip()
+    broken = pod("other").replace("restartPolicy", "restartPolcy").replace("\n", "\n    ").rstrip()
+    (folder / "m.yaml").write_text(f"apiVersion: v1\nkind: List\nitems:\n  - {entry}\n  - {broken}\n")
+    done = run("check", "m.yaml")
+    assert done.code == 2
+    assert "m.yaml:17:" in done.err
+    assert done.err.count("error[") == 1
+
+
+def test_pools_without_manifests_are_told_to_do_nothing(run, folder):
+    (folder / "s.yaml").write_text(SCENARIO)
+    done = run("check", "s.yaml", "--pools", "research-cluster")
+    assert done.code == 0
+    assert "--pools has no effect" in done.err
