@@ -61,6 +61,7 @@ class Against(StrEnum):
 
     TIES = "ties"
     GANG = "gang"
+    FAIR = "fair"
     ELASTIC = "elastic"
 
 

@@ -76,6 +76,7 @@ SEEN = {
     "gang": ["schedule", "gang-deadlock", "--compare", "gang", "--width", "80"],
     "research 80": ["schedule", "research-cluster", "--width", "80"],
     "research 200": ["schedule", "research-cluster", "--width", "200"],
+    "fair": ["schedule", "two-labs", "--compare", "fair", "--width", "80"],
     "elastic": ["schedule", "elastic-training", "--compare", "elastic", "--width", "100"],
     "markdown": ["schedule", "research-cluster", "--format", "markdown", "--at", "3 h"],
     "strategies": ["schedule", "research-cluster", "--compare-strategies", "--width", "80"],
@@ -151,7 +152,7 @@ def test_goldens(name, run, files, golden):
 
 
 @pytest.mark.parametrize("width", [80, 200])
-@pytest.mark.parametrize("name", ["research-cluster", "openb.yaml", "philly.yaml"])
+@pytest.mark.parametrize("name", ["research-cluster", "two-labs", "openb.yaml", "philly.yaml"])
 def test_lines_fit_the_width(run, files, name, width):
     done = run("schedule", name, "--width", width)
     assert max(map(len, done.out.splitlines())) <= width
@@ -160,7 +161,13 @@ def test_lines_fit_the_width(run, files, name, width):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["research-cluster"], ["gang-deadlock", "--compare", "gang"], ["openb.yaml", "--seeds", "2"], ["stuck.yaml"]],
+    [
+        ["research-cluster"],
+        ["two-labs"],
+        ["gang-deadlock", "--compare", "gang"],
+        ["openb.yaml", "--seeds", "2"],
+        ["stuck.yaml"],
+    ],
     ids=lambda arguments: arguments[0],
 )
 def test_document(run, files, arguments):
@@ -172,6 +179,7 @@ def test_document(run, files, arguments):
             assert one["finished"] + one["waiting"] + one["never"] == one["jobs"]
             assert sum(row["jobs"] for row in one["waits_by_class"]) == one["jobs"]
             assert sum(row["jobs"] for row in one["waits_by_size"]) == one["jobs"]
+            assert sum(row["jobs"] for row in one["waits_by_queue"]) == one["jobs"]
     if result["timeline"]:
         area = sum(
             busy * (after - time)

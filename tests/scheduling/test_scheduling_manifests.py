@@ -32,7 +32,7 @@ def documents(text):
     return list(yaml.safe_load_all(text))
 
 
-@pytest.mark.parametrize("source", ["research-cluster", "elastic-training", "llama-3-70b-h100"])
+@pytest.mark.parametrize("source", ["research-cluster", "two-labs", "elastic-training", "llama-3-70b-h100"])
 @pytest.mark.parametrize("flavor", FLAVORS)
 def test_what_is_written_is_found_valid(run, source, flavor):
     written = run("export", "k8s", source, "--flavor", flavor, "--rdma", "rdma/ib")

@@ -61,6 +61,7 @@ class Outcome(NamedTuple):
     everyone: Waits
     by_class: tuple[Waits, ...]
     by_size: tuple[Waits, ...]
+    by_queue: tuple[Waits, ...]
     reasons: dict[str, int]
     deadlock: Deadlock | None
 
@@ -116,6 +117,7 @@ def outcome(run: Simulation, work: Workload) -> Outcome:
         everyone=next(iter(_groups(waits, never, arrived, [""], lambda _: arrived)), NOBODY),
         by_class=tuple(_groups(waits, never, arrived, dict.fromkeys(names), lambda name: np.array(names) == name)),
         by_size=tuple(_by_size(waits, never, arrived, gpus)),
+        by_queue=tuple(_by_queue(waits, never, arrived, run)),
         reasons=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         deadlock=run.deadlock,
     )
@@ -145,6 +147,11 @@ def _since(run: Simulation, job: int) -> float:
     if running is None or not running.working:
         return 0.0
     return max(run.now - running.since, 0.0) * run.jobs.speed(job, len(running.spots))
+
+
+def _by_queue(waits: Array, never: Truths, arrived: Truths, run: Simulation) -> Iterable[Waits]:
+    queues = [queue.name for queue in run.bench.ledger.queues]
+    return _groups(waits, never, arrived, queues, lambda name: np.asarray(run.jobs.queue == queues.index(name)))
 
 
 def _by_size(waits: Array, never: Truths, arrived: Truths, gpus: Array) -> Iterable[Waits]:

@@ -108,6 +108,11 @@ def variants(
                 Variant("elastic", name, ties, policy._replace(elastic=True)),
                 Variant("rigid", name, ties, policy._replace(elastic=False)),
             ]
+        case "fair":
+            return [
+                Variant("fair shares", name, ties, policy._replace(fair=True)),
+                Variant("first come", name, ties, policy._replace(fair=False)),
+            ]
         case "ties":
             return [Variant(f"{name}, ties {rule}", name, rule, policy) for rule in strategies.TIES]
         case _:

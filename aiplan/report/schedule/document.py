@@ -192,6 +192,7 @@ def _outcome(found: Outcome) -> dict[str, Any]:
     return {
         "waits_by_class": [_wait(row) for row in found.by_class],
         "waits_by_size": [_wait(row) for row in found.by_size],
+        "waits_by_queue": [_wait(row) for row in found.by_queue],
         "first_reasons": found.reasons,
         "gpus_in_deadlock": found.deadlock.gpus if found.deadlock else 0.0,
     }

@@ -26,6 +26,7 @@ def schedule_result() -> dict[str, Any]:
     extra = {
         "waits_by_class": _list(wait),
         "waits_by_size": _list(wait),
+        "waits_by_queue": _list(wait),
         "first_reasons": {"type": "object", "additionalProperties": COUNT},
         "gpus_in_deadlock": NUMBER,
     }

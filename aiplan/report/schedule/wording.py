@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from aiplan.report.facts import BAD, BOLD, GOOD, Fact
@@ -176,8 +177,10 @@ def _run_cells(run: Run) -> tuple[str, ...]:
 
 
 def waits(found: Outcome) -> list[tuple[str, ...]]:
-    """Return waits by class and by size."""
-    return [_wait(row) for row in (*found.by_class, *found.by_size)]
+    """Return waits by class, by size, and by queue if there are several."""
+    queues = found.by_queue if 1 < len(found.by_queue) <= MOST_LINES else ()
+    named = [row._replace(label=f"queue {row.label}") for row in queues]
+    return [_wait(row) for row in (*found.by_class, *found.by_size, *named)]
 
 
 def _wait(row: Waits) -> tuple[str, ...]:
@@ -278,12 +281,18 @@ def _summary(found: Snapshot) -> list[tuple[str, str]]:
 
 
 def waiting(found: Snapshot) -> list[tuple[str, ...]]:
-    """Return what waits, and why."""
-    rows: list[tuple[str, ...]] = [
-        (row.name, row.reason, f"{row.pods:,}", f"{row.gpus:g}", time(row.waited)) for row in found.waiting[:MOST_LINES]
-    ]
-    more = len(found.waiting) - MOST_LINES
-    return [*rows, (f"and {more:,} more", "", "", "", "")] if more > 0 else rows
+    """Return what waits, and why; those one after the other that are alike in one line."""
+    rows: list[tuple[str, ...]] = []
+    shown = 0
+    for alike, members in groupby(found.waiting, lambda row: (row.reason, row.pods, row.gpus, row.waited)):
+        if len(rows) == MOST_LINES:
+            return [*rows, (f"and {len(found.waiting) - shown:,} more", "", "", "", "")]
+        reason, pods, gpus, waited = alike
+        first, *others = (row.name for row in members)
+        shown += 1 + len(others)
+        name = f"{first} and {len(others):,} more" if others else first
+        rows.append((name, reason, f"{pods:,}", f"{gpus:g}", time(waited)))
+    return rows
 
 
 def moment(found: Snapshot) -> str:
