@@ -154,15 +154,20 @@ def test_gangs_in_racks_are_whole(room, pods, size):
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from([0, 100, 250, 500, 900, 1000]),
-            st.sampled_from([1, 1, 2, 4]),
+            st.sampled_from([0, 100, 500, 1000, 1000, 1000]),
+            st.sampled_from([1, 2, 4]),
             st.integers(0, 8),
             st.sampled_from([(), (0,), (1,)]),
         ),
         min_size=1,
         max_size=6,
     ),
-    st.lists(st.lists(st.integers(0, 1000), min_size=4, max_size=4), min_size=3, max_size=3),
+    st.lists(
+        st.lists(st.sampled_from([0, 1000]), min_size=4, max_size=4)
+        | st.lists(st.just(1000) | st.integers(0, 1000), min_size=4, max_size=4),
+        min_size=3,
+        max_size=3,
+    ),
     st.lists(st.integers(0, 9), min_size=3, max_size=3),
     st.tuples(st.sampled_from([0, 100, 500, 1000]), st.sampled_from([1, 2]), st.integers(0, 3)),
 )
@@ -200,6 +205,14 @@ def test_fragments_from_tables_are_those_of_the_formula(typical, left, cpu, aske
             lost = fragments(after, cpu[node] - pod.cpu, nodes.pool[node])
             scores.append(100 / (1 + math.exp((lost - before[node]) / 1000)))
         assert found in {math.floor(max(scores) + slip) for slip in (-1e-9, 1e-9)}
+
+
+def test_a_shared_pod_on_a_whole_gpu_takes_it_from_pods_of_several():
+    """Two whole GPUs are of use to pods of two, and with half of one gone none of them is."""
+    state = State(machine([Group(1, 2, 9, 0)]))
+    known, half = Typical([(Pod(0, 0, 2), 1.0)]), Pod(0, 0, 1, 500)
+    assert known.of(state).tolist() == [0.0]
+    assert known.score(state, half, np.array([0])).tolist() == [math.floor(100 / (1 + math.exp(1.5)))]
 
 
 trees = st.lists(st.integers(-1, 3), min_size=1, max_size=4).map(
@@ -335,6 +348,20 @@ def test_reclaiming_spares_cohorts_within_their_quota():
     ledger.give(1, np.array([3.0, 0.0, 0.0]))
     assert ledger.lenders_out(0, np.array([9.0, 0.0, 0.0])) == {3}
     assert ledger.lenders_out(0, np.array([11.0, 0.0, 0.0])) == set()
+
+
+def test_what_a_queue_keeps_for_itself_is_used_before_its_cohort_is_asked():
+    """Six are more than a queue's four; of its own it keeps two, and the other four are what its cohort has."""
+    three = lambda gpus: (float(gpus), math.inf, math.inf)  # noqa: E731
+    queues = [
+        Quota("me", nominal=three(4), cohort="left", lending=three(2)),
+        Quota("greedy", nominal=three(0), cohort="root"),
+    ]
+    cohorts = [Cohort("root"), Cohort("left", "root", (2.0, 0.0, 0.0))]
+    ledger = Ledger(queues, MANY, cohorts)
+    ledger.take(1, np.array([3.0, 0.0, 0.0]))
+    assert ledger.lenders_out(0, np.array([6.0, 0.0, 0.0])) == {1}
+    assert ledger.lenders_out(0, np.array([7.0, 0.0, 0.0])) == set()
 
 
 def water(total, weight, request, capability, guarantee):

@@ -12,7 +12,7 @@ from aiplan.planning.scheduling.jobs import REQUIRED, STRICT, Budget, Failures, 
 from aiplan.planning.scheduling.ledger import Cohort, Quota
 from aiplan.planning.scheduling.machine import Group, Pod, machine
 from aiplan.planning.scheduling.simulation import Simulation
-from aiplan.planning.scheduling.strategies import NAMES, strategy
+from aiplan.planning.scheduling.strategies import NAMES, SHUFFLED, strategy
 from scheduling.traces import jobs_of, uniform
 
 HOUR = 3600.0
@@ -534,3 +534,17 @@ def test_fair_sharing_in_a_tree_is_between_cohorts_first():
     policy = Policy(horizon=10.0, fair=True)
     run = simulate(uniform(4), rows, queues, policy=policy, cohorts=cohorts).run()
     assert run.bench.ledger.used[:, 0].tolist() == [4, 4, 8]
+
+
+def test_shuffled_ties_are_one_order_for_a_run_and_never_beat_a_score():
+    nodes = uniform(40)
+    first, orders = [{"pod": Pod(gpus=2)}], set()
+    for seed in range(5):
+        ties = strategy("spread", ties=SHUFFLED)
+        run = Simulation(nodes, jobs_of(first * 40), ONE, ties, Policy(horizon=1.0), seed).run()
+        order = tuple(run.bench.running[job].spots[0][0] for job in range(40))
+        assert sorted(order) == list(range(40))  # the emptiest first, so that each node gets one
+        orders.add(order)
+        again = Simulation(nodes, jobs_of(first * 80), ONE, ties, Policy(horizon=1.0), seed).run()
+        assert tuple(again.bench.running[job].spots[0][0] for job in range(80)) == order * 2
+    assert len(orders) == 5

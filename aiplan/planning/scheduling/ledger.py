@@ -192,24 +192,22 @@ class Ledger:
         alone with all that is in them.
         """
         found: set[int] = set()
-        inside: set[int] = set()
         more, entitled = request, False
         path = self._paths[queue]
         for node, above in pairwise(path):
             entitled |= bool((self.usage[node] + more <= self.quota[node] + SLACK)[more > 0].all())
             more = np.maximum(more - np.maximum(self.kept[node] - self.usage[node], 0.0), 0.0)
-            inside.add(node)
             if entitled:
-                found |= set(self._borrowers(above, inside, request > 0))
+                found |= set(self._borrowers(above, request > 0))
         return frozenset(found)
 
-    def _borrowers(self, cohort: int, but: set[int], which: Truths) -> Iterator[int]:
+    def _borrowers(self, cohort: int, which: Truths) -> Iterator[int]:
         for node, above in enumerate(self.parent):
-            if above == cohort and node not in but and (self.usage[node] > self.quota[node] + SLACK)[which].any():
+            if above == cohort and (self.usage[node] > self.quota[node] + SLACK)[which].any():
                 if node < len(self.queues):
                     yield node
                 else:
-                    yield from self._borrowers(node, but, which)
+                    yield from self._borrowers(node, which)
 
     # What is used
 
