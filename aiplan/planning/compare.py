@@ -67,9 +67,10 @@ FOLLOW = tuple(
         "by_daly",
         "stores_apart",
         "gathers",
-        "writing_nodes",
-        "files",
-        "readers",
+        "by_layout",
+        "all_ranks",
+        "one_rank",
+        "all_read",
         "broadcasts",
     )
 )
