@@ -31,7 +31,7 @@ def containers(node):
 def written(run, *words):
     done = run("export", "k8s", *words)
     assert done.code == 0, done.err
-    assert run("check-manifests", "-", stdin=done.out.encode()).code == 0
+    assert run("check", "-", stdin=done.out.encode()).code == 0
     return list(yaml.safe_load_all(done.out)), done.err
 
 
