@@ -35,6 +35,7 @@ COMMANDS = (
     "size",
     "check",
     "diff",
+    "report",
     "collective",
     "topology",
     "storage",

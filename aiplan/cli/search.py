@@ -44,6 +44,8 @@ def search(
         typer.Option("--where", metavar="CONDITION", help='Bound a size or result: "memory <= 90 %". Repeatable.'),
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, max=1000, metavar="N", help="Layouts that are shown.")] = 10,
+    plot: Annotated[bool, typer.Option("--plot", help="Draw step time over memory of the trade-offs.")] = False,
+    svg: Annotated[str | None, typer.Option("--svg", metavar="FILE", help="Write that plot as SVG too.")] = None,
     settings: SetOption = None,
     vary: VaryOption = None,
     workers: Annotated[
@@ -69,7 +71,8 @@ def search(
     from aiplan.planning.search import ask, none_fits, question_of, run
     from aiplan.planning.variants import assignments, variants
     from aiplan.planning.workers import engine
-    from aiplan.report.search import render
+    from aiplan.report.search import render, render_drawn
+    from aiplan.report.search.drawing import graph
     from aiplan.scenario.conditions import read_conditions
 
     found = Diagnostics()
@@ -86,7 +89,9 @@ def search(
     asked = ask(scenarios, question, own, [variant.label for variant in varied])
     with Progress("plans", asked.plans, quiet=session.quiet) as progress:
         answer = run(asked, engine(workers, dask), lambda part: progress.upto(part.plans))
-    session.emit(lambda look: render(answer, session.form, look))
+    session.curves(svg, lambda: graph(answer))
+    report = render_drawn if plot else render
+    session.emit(lambda look: report(answer, session.form, look))
     if not answer.finished:
         raise typer.Exit(INTERRUPTED)
     if not answer.best:
