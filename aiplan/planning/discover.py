@@ -20,6 +20,8 @@ HEAD = 1_000_000
 _WILD = r"[*?\[]"
 _SCENARIO = rb"""^(?:\xef\xbb\xbf)?["']?(?:workload|cluster)["']?\s*:"""
 _FLOW = rb"""\A(?:\xef\xbb\xbf)?\s*\{.*["']?(?:workload|cluster)["']?\s*:"""
+_JOBS = (rb"""^(?:\xef\xbb\xbf)?["']?(?:pools|trace)["']?\s*:""",)
+_MANIFEST = (rb"""^(?:\xef\xbb\xbf)?["']?apiVersion["']?\s*:""", rb"""^["']?kind["']?\s*:""")
 
 
 class Skipped(NamedTuple):
@@ -30,37 +32,53 @@ class Skipped(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """The scenarios to check, the files left out, and what was asked for and is not there."""
+    """The scenarios, manifests and jobs files to check, the files left out, and what was asked for and is not there."""
 
     sources: tuple[Source, ...]
+    manifests: tuple[Source, ...]
+    jobs: tuple[Source, ...]
     skipped: tuple[Skipped, ...]
     missing: tuple[str, ...]
 
 
 def targets(paths: Iterable[Source]) -> Targets:
-    """Return the scenarios that paths mean, each once and in the order asked for.
+    """Return the scenarios, manifests and jobs files that paths mean, each once and in the order asked for.
 
     Parameters
     ----------
     paths : iterable of Source
         Files, names of the library, patterns such as `clusters/**/*.yaml`, folders, or what came through a pipe. A
-        file that is named is a scenario; of a folder or a pattern, files without workload and cluster are left out.
+        file that is named is a scenario unless it has apiVersion and kind, or pools or a trace; of a folder or a
+        pattern, files that are none of these are left out.
     """
     sources: dict[str, Source] = {}
+    manifests: dict[str, Source] = {}
+    jobs: dict[str, Source] = {}
     skipped: dict[str, Skipped] = {}
     missing = []
     for one in paths:
         if one.piped is not None or find_scenario(one.text).path.is_file():
-            sources.setdefault(one.text, one)
+            kind = manifests if _holds(one, _MANIFEST) else jobs if _holds(one, _JOBS) else sources
+            kind.setdefault(one.text, one)
             continue
         found = list(_below(one.text))
         missing += [] if found else [one.text]
         for name in found:
             if _is_scenario(Path(name)):
                 sources.setdefault(name, Source(name))
+            elif _holds(Source(name), _MANIFEST):
+                manifests.setdefault(name, Source(name))
+            elif _holds(Source(name), _JOBS):
+                jobs.setdefault(name, Source(name))
             elif name not in sources:
                 skipped[name] = Skipped(name, "it has neither workload nor cluster")
-    return Targets(tuple(sources.values()), tuple(skipped.values()), tuple(missing))
+    return Targets(
+        sources=tuple(sources.values()),
+        manifests=tuple(manifests.values()),
+        jobs=tuple(jobs.values()),
+        skipped=tuple(skipped.values()),
+        missing=tuple(missing),
+    )
 
 
 def _below(text: str) -> Iterator[str]:
@@ -82,9 +100,21 @@ def _hidden(path: Path, below: Path) -> bool:
 
 def _is_scenario(path: Path) -> bool:
     """Whether a file looks like a scenario, well-formed or not."""
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(HEAD)
-    except OSError:
+    head = _head(path)
+    if head is None:
         return True  # reading it will say what is wrong
     return re.search(_SCENARIO, head, re.MULTILINE) is not None or re.match(_FLOW, head, re.DOTALL) is not None
+
+
+def _holds(source: Source, patterns: tuple[bytes, ...]) -> bool:
+    """Whether a file looks like one of a kind, well-formed or not: it has all of some keys at its outermost level."""
+    head = _head(find_scenario(source.text).path) if source.piped is None else source.piped[:HEAD]
+    return head is not None and all(re.search(pattern, head, re.MULTILINE) for pattern in patterns)
+
+
+def _head(path: Path) -> bytes | None:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(HEAD)
+    except OSError:
+        return None
