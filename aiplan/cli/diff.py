@@ -118,9 +118,11 @@ def _content(source: "Source") -> bytes | None:
     """Return what a source holds; None where reading it as a scenario will say what is wrong."""
     from pathlib import Path
 
+    from aiplan.declare import read_start
+
     if source.piped is not None:
         return source.piped
     try:
-        return Path(source.text).read_bytes()
+        return read_start(Path(source.text))
     except (OSError, ValueError):
         return None

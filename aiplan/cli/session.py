@@ -157,9 +157,10 @@ class Session(NamedTuple):
 
 def source_of(text: str) -> Source:
     """Return where a scenario is read from; `-` is standard input."""
+    from aiplan.declare.source import MAX_BYTES
     from aiplan.planning.variants import Source
 
-    return Source(text, sys.stdin.buffer.read()) if text == STANDARD else Source(text)
+    return Source(text, sys.stdin.buffer.read(MAX_BYTES + 1)) if text == STANDARD else Source(text)
 
 
 def log_texts(names: Sequence[str], diagnostics: Diagnostics) -> list[tuple[str, bytes]]:

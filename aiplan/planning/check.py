@@ -199,7 +199,9 @@ def _verdicts(
         yield _exempt(path, policy, _ruled(rule.name, condition, one, rule.level, mark, rule.why))
     if "fits" not in asked:
         yield from _fits(path, policy, one)
-    found = [*smells(one, policy.file.limits, catalog), *(behind_the_best(one, unsized) if unsized else ())]
+    limits = policy.file.limits
+    slower = behind_the_best(one, unsized, limits) if unsized else ()
+    found = [*smells(one, limits, catalog), *slower]
     for smell in found:
         level = policy.level(smell.lint)
         if level != "off":

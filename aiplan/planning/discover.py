@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.declare import is_file
 from aiplan.planning.variants import Source
 from aiplan.scenario.files import find_scenario
 
@@ -50,7 +51,7 @@ def targets(paths: Iterable[Source]) -> Targets:
     skipped: dict[str, Skipped] = {}
     missing = []
     for one in paths:
-        if one.piped is not None or find_scenario(one.text).path.is_file():
+        if one.piped is not None or is_file(find_scenario(one.text).path):
             sources.setdefault(one.text, one)
             continue
         found = list(_below(one.text))

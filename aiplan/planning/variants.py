@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.declare import Diagnostics, InputError, Mark, parse_assignment, parse_variation, read
+from aiplan.declare import Diagnostics, InputError, Mark, is_file, parse_assignment, parse_variation, read
 from aiplan.engine.counts import parameters
 from aiplan.planning.estimate import columns
 from aiplan.scenario.cautions import Caution
@@ -173,7 +173,7 @@ def _foreign(source: Source) -> bytes | None:
     else:
         path = Path(source.text)
         path = path / FOLDER_FILE if path.is_dir() else path
-        if not path.is_file():
+        if not is_file(path):
             return None
         with path.open("rb") as file:
             data = file.read(MOST_SNIFFED + 1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.declare import Mapping, Mark, Sequence, build, set_value
-from aiplan.scenario.files import LIBRARY, Place, find_in_library, library_ids, read_place
+from aiplan.declare import Mapping, Mark, Sequence, build, is_file, set_value
+from aiplan.scenario.files import LIBRARY, Place, exists, find_in_library, library_ids, read_place
 from aiplan.scenario.job_records import Amounts, JobsFile
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class JobsPlan(NamedTuple):
 def find_jobs(text: str) -> Place:
     """Return the file that a command line argument means: a path, or a name in the library."""
     path = Path(text)
-    known = None if path.exists() else find_in_library(JOBS, text)
+    known = None if exists(path) else find_in_library(JOBS, text)
     return known or Place(text, path)
 
 
@@ -67,7 +67,7 @@ def load_jobs(
 ) -> JobsPlan | None:
     """Read and check a jobs file with settings changed; None if anything in it is wrong."""
     place = find_jobs(text)
-    if not place.path.is_file():
+    if not is_file(place.path):
         close = ", ".join(known_jobs())
         diagnostics.error("AIP113", f"no jobs file '{text}'", hint=f"a path, or one of {LIBRARY}/{JOBS}: {close}")
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
-from aiplan.declare import Diagnostics, Origins, build
+from aiplan.declare import Diagnostics, Origins, build, is_file
 from aiplan.scenario import communication, environment, legality, resolve_run, resolve_storage
 from aiplan.scenario.files import (
     LIBRARY,
@@ -206,11 +206,7 @@ def find_model(text: str, beside: Place) -> Place | None:
         path = beside.path.parent / text
         inside = path / "config.json"
         return (
-            Place(text, path)
-            if path.is_file()
-            else Place(f"{text}/{inside.name}", inside)
-            if inside.is_file()
-            else None
+            Place(text, path) if is_file(path) else Place(f"{text}/{inside.name}", inside) if is_file(inside) else None
         )
     return find_in_library("models", text)
 

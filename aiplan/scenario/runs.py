@@ -147,6 +147,7 @@ def _run(
 ) -> MeasuredRun:
     own = {key.text: child for key, child in row.items if key.text in ROW_KEYS}
     found = Diagnostics()
+    _check_assumed(own.get("assumed"), diagnostics)
     tree = base
     for key, child in row.items:
         if key.text in ROW_KEYS:
@@ -165,6 +166,15 @@ def _run(
         tree=tree,
         place=place,
     )
+
+
+def _check_assumed(node: Node | None, diagnostics: Diagnostics) -> None:
+    """Note what is assumed and no text: a remark with a colon in it is a mapping, and would be lost."""
+    for item in node.items if isinstance(node, Sequence) else ():
+        if not isinstance(item, Scalar):
+            diagnostics.error(
+                "AIP103", "what is assumed is a text", item.mark, hint="a text with ': ' in it needs quotes"
+            )
 
 
 def _shape(key: str, node: Node, shapes: dict[str, Node]) -> Node:

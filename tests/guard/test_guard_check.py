@@ -6,6 +6,7 @@ import shutil
 import pytest
 from jsonschema import Draft7Validator
 
+from aiplan.planning import order
 from aiplan.report.schemas import schema_of
 
 ALL = ("check", "clusters", "--policy", "policy.yaml")
@@ -138,6 +139,8 @@ def test_a_broken_scenario_of_a_folder_is_not_skipped(run, folder, text):
 
 ODD = "clusters/research/odd.yaml"
 GOOD = "clusters/good.yaml"
+WHOLE = "whole.yaml"
+RUN = ("--set", "reliability={mtbf_per_accelerator: 1 year}")
 SMELLS = {
     "tensor-across-nodes": ([ODD], [ODD, "--set", "plan.tensor=8"]),
     "few-micro-batches": ([ODD], [ODD, "--set", "workload.global_batch=1024"]),
@@ -145,6 +148,7 @@ SMELLS = {
     "oversubscribed-ring": ([ODD], [ODD, "--set", "cluster.network.oversubscription=1"]),
     "does-not-fit": ([GOOD, "--set", "plan.micro_batch=4", "--set", "expect=[]"], [GOOD, "--set", "expect=[]"]),
     "memory-near-limit": ([GOOD, "--set", "plan.micro_batch=2"], [GOOD]),
+    "costly-interval": ([WHOLE, *RUN, "--set", "checkpoint.interval=1 day"], [WHOLE, *RUN]),
     "unverified-entry": ([GOOD, "--set", "cluster.node=atlas-800-ascend-910b"], [GOOD]),
     "assumed-efficiency": ([GOOD, "--set", "cluster.node=atlas-800-ascend-910b"], [GOOD]),
     "bad-variable-value": (
@@ -177,6 +181,38 @@ def test_search_is_asked_for(run):
     assert "behind-the-best" not in found(run, *slow)
     smell = found(run, *slow, "--search")["behind-the-best"]
     assert smell["found"] > smell["bound"] > 0
+
+
+def test_how_far_behind_the_best_counts_is_what_pairs_of_published_runs_say(run, folder):
+    slow = [GOOD, "--search"]
+    smell = found(run, *slow)["behind-the-best"]
+    assert smell["bound"] == order.trusted(order.published()).lead
+    (folder / "p.yaml").write_text("limits: {behind: 50 %}\n", encoding="utf-8")
+    assert "behind-the-best" not in found(run, *slow, "--policy", "p.yaml")
+    (folder / "p.yaml").write_text("limits: {behind: 1 %}\n", encoding="utf-8")
+    assert found(run, *slow, "--policy", "p.yaml")["behind-the-best"]["bound"] == 0.01
+
+
+def test_an_interval_costs_what_the_wall_clock_says(run, folder):
+    """Against the same run with other intervals, each an estimate of its own."""
+    bad = "checkpoint.interval=1 day"
+    smell = found(run, WHOLE, *RUN, "--set", bad)["costly-interval"]
+
+    def wallclock(change):
+        arguments = ("estimate", WHOLE, *RUN, "--set", change, "--format", "json")
+        return json.loads(run(*arguments).out)["result"]["run"]["wallclock_s"]
+
+    tried = [wallclock(f"checkpoint.interval={minutes} min") for minutes in (10, 20, 24, 25, 30, 60)]
+    assert smell["found"] == pytest.approx(wallclock(bad) / min(tried) - 1, rel=0.01)
+    assert smell["bound"] == 0.01
+    (folder / "p.yaml").write_text("limits: {interval: 5 %}\n", encoding="utf-8")
+    assert "costly-interval" not in found(run, WHOLE, *RUN, "--set", bad, "--policy", "p.yaml")
+
+
+@pytest.mark.parametrize("change", ["reliability=none", "checkpoint=none", "checkpoint={}", "workload.tokens=null"])
+def test_an_interval_that_is_not_given_or_cannot_cost_is_no_finding(run, change):
+    change = ("--set", change) if change.startswith("work") else ("--set", change, "--set", "expect=[]")
+    assert "costly-interval" not in found(run, WHOLE, *RUN, *change)
 
 
 def test_levels_and_limits_of_a_policy(run, folder):
