@@ -140,6 +140,8 @@ class _Builder:
             return self._null(node, site)
         match spec:
             case Record():
+                if isinstance(node, Mapping) and not node.items:
+                    self.origins[site.path] = Origin(self.kind, at.where, "{}")
                 return self.record(spec.record_class, node, at, site.path)
             case Records() | Listing():
                 return self._items(spec, node, site)

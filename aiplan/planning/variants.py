@@ -12,7 +12,7 @@ from aiplan.declare import Diagnostics, InputError, Mark, is_file, parse_assignm
 from aiplan.engine.counts import parameters
 from aiplan.planning.estimate import columns
 from aiplan.scenario.cautions import Caution
-from aiplan.scenario.files import LIBRARY, Place, read_place
+from aiplan.scenario.files import LIBRARY, Place, find_scenario, read_place
 from aiplan.scenario.load import load, resolve_tree
 
 if TYPE_CHECKING:
@@ -103,7 +103,25 @@ def short_names(paths: Sequence[str]) -> list[str]:
 
 def load_source(source: Source, catalog: Catalog, settings: Sequence[Setting] = ()) -> Loaded:
     """Load a scenario with settings changed, its plan searched if it says so; what is wrong is returned, not raised."""
-    loaded = load_written(source, catalog, settings)
+    return _planned(load_written(source, catalog, settings))
+
+
+def load_tree(tree: Node, place: Place, catalog: Catalog) -> Loaded:
+    """Load a scenario that has been read, its plan searched if it says so."""
+    diagnostics = Diagnostics()
+    scenario = resolve_tree(tree, place, catalog, diagnostics, (), _read_model)
+    return _planned(_sound(scenario, diagnostics))
+
+
+def place_of(source: Source) -> Place:
+    """Return where a scenario lies, and what it is called in messages."""
+    if source.piped is None:
+        return find_scenario(source.text)
+    return source.place or Place(STDIN, Path("stdin"))
+
+
+def _planned(loaded: Loaded) -> Loaded:
+    """Return a scenario with its plan, which is searched if it says so."""
     if loaded.scenario is None or not loaded.scenario.searched:
         return loaded
     from aiplan.planning.search import best_plan  # noqa: PLC0415 - only where a plan is searched
@@ -120,6 +138,11 @@ def load_written(
         scenario = _load(source, catalog, diagnostics, settings, searched=searched)
     except InputError as failure:
         return Loaded(None, Diagnostics(list(failure.diagnostics), failure.sources))
+    return _sound(scenario, diagnostics)
+
+
+def _sound(scenario: Scenario | None, diagnostics: Diagnostics) -> Loaded:
+    """Return a scenario that has been resolved, if nothing in it contradicts itself."""
     if scenario is not None and not (_as_stated(scenario, diagnostics) and _possible(scenario, diagnostics)):
         scenario = None
     return Loaded(scenario, diagnostics)
@@ -161,7 +184,7 @@ def _load(
         return _imported(source, data, catalog, diagnostics, settings)
     if source.piped is None:
         return load(source.text, catalog, diagnostics, settings, _read_model, searched=searched)
-    place = source.place or Place(STDIN, Path("stdin"))
+    place = place_of(source)
     tree = read(source.piped, place.name, diagnostics)
     return resolve_tree(tree, place, catalog, diagnostics, settings, _read_model, searched=searched)
 

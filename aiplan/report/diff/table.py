@@ -33,6 +33,12 @@ def _blocks(answer: Difference) -> Iterator[RenderableType]:
         yield from _block(
             "Changed inputs", ("", "", "old", "new", "where"), [wording.field(one) for one in answer.fields]
         )
+    if answer.alone:
+        header, rows = wording.alone(answer)
+        yield from _block("What each does alone", header, rows)
+    if answer.remarks:
+        rows = [wording.field(one) for one in answer.remarks]
+        yield from _block(wording.REMARKS, ("", "", "old", "new", "where"), rows)
     if answer.follows:
         title = "What follows from these" if answer.fields else "Changed inputs"
         yield from _block(title, ("", "", "old", "new", "change"), [wording.follows(one) for one in answer.follows])
@@ -53,4 +59,6 @@ def _block(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     yield ""
     yield Text(title, BOLD)
     numbers, gives_way = ((), (2, 3, 4)) if header[-1] == "where" else ((2, 3, 4), (1,))
+    if not header[-1]:
+        numbers, gives_way = tuple(range(2, len(header) - 1)), (1, len(header) - 1)
     yield columns(header, [(f"  {sign}", *cells) for sign, *cells in rows], right=numbers, fold=gives_way)
