@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from aiplan.catalog.load import Catalog
     from aiplan.declare import Node
     from aiplan.scenario.load import Scenario
+    from aiplan.scenario.model import Model
 
 MAX_VARIANTS = 10_000
 STDIN = "<stdin>"
@@ -31,6 +32,8 @@ OURS = re.compile(
 )
 """How a scenario of aiplan's own form is known without reading all of it."""
 
+_COUNTED: dict[Model, float] = {}
+"""Parameters of shapes that were counted before: many scenarios name one."""
 Setting = tuple[str, str, str]
 """Path, value text, and the option that asked for it."""
 
@@ -151,8 +154,12 @@ def _sound(scenario: Scenario | None, diagnostics: Diagnostics) -> Loaded:
 def _as_stated(scenario: Scenario, diagnostics: Diagnostics) -> bool:
     """Whether the shape of the model has as many parameters as its file states, if it states a number."""
     stated = scenario.values["model.stated_parameters"]
-    counted = float(parameters(columns([scenario]).model).total[0, 0])
-    if math.isnan(stated.number) or stated.number == counted:
+    if math.isnan(stated.number):
+        return True
+    counted = _COUNTED.get(scenario.model)
+    if counted is None:
+        counted = _COUNTED[scenario.model] = float(parameters(columns([scenario]).model).total[0, 0])
+    if stated.number == counted:
         return True
     file, _, line = stated.origin.where.rpartition(":")
     diagnostics.error(

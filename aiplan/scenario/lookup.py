@@ -214,7 +214,24 @@ def find_model(text: str, beside: Place) -> Place | None:
 def load_model(
     place: Place, diagnostics: Diagnostics, read_model: ReadModel = read_place
 ) -> tuple[Model, Origins] | None:
-    """Read a model file."""
+    """Read a model file; one of the library once for all scenarios that name it."""
+    if not place.name.startswith(f"{LIBRARY}/"):
+        return _read_model(place, diagnostics, read_model)
+    model, origins, sources = _library_model(place)
+    diagnostics.sources.update(sources)
+    return model, origins
+
+
+@cache
+def _library_model(place: Place) -> tuple[Model, Origins, dict[str, str]]:
+    found = Diagnostics()
+    read = _read_model(place, found, read_place)
+    if read is None:
+        raise found.failure()
+    return (*read, found.sources)
+
+
+def _read_model(place: Place, diagnostics: Diagnostics, read_model: ReadModel) -> tuple[Model, Origins] | None:
     tree = read_model(place, diagnostics)
     origins: Origins = {}
     model = build(Model, tree, diagnostics, "", origins)

@@ -2,13 +2,17 @@
 
 import json
 import shutil
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft7Validator
 
 from aiplan.planning import order
 from aiplan.report.schemas import schema_of
+from tests.guard.test_guard_formats import check_junit, check_sarif, commands
 
+ROOT = Path(__file__).resolve().parents[2]
 ALL = ("check", "clusters", "--policy", "policy.yaml")
 GOLDENS = {
     "help": ["check", "--help"],
@@ -234,58 +238,16 @@ def test_an_expectation_cannot_be_exempted(run, folder):
     assert run("check", "clusters/late.yaml", "--policy", "p.yaml").code == 1
 
 
-BROKEN = (
-    ("tokens: 100B", "tokens: 100 GB"),
-    ("tokens: 100B", "tokens: many"),
-    ("tokens: 100B", "tokens: -1"),
-    ("tokens: 100B", "tokns: 100B"),
-    ("sequence_length: 8192", "sequence_length: 8k"),
-    ("sequence_length: 8192", "sequence_length: 0"),
-    ("sequence_length: 8192, ", ""),
-    ("global_batch: 128", "global_batch: 127"),
-    ("global_batch: 128", "global_batch: 1.5"),
-    ("global_batch: 128", "global_batch: 128, global_batch: 256"),
-    ("dgx-h100", "dgx-h10"),
-    ("dgx-h100", "3"),
-    ("nodes: 4", "nodes: 04"),
-    ("nodes: 4", "nodes: null"),
-    ("nodes: 4}", "nodes: 4"),
-    ("nodes: 4", "nodes: &n 4"),
-    ("cluster:", "clustr:"),
-    ("tensor: 2", "tensor: 3"),
-    ("tensor: 2", "tensor: 2, expert: 2"),
-    ("tensor: 2", "tensor: 2, interleave: 2"),
-    ("tensor: 2", "tensor: 2, pipeline: 7"),
-    ("selective", "some"),
-    ("selective", "selective, sequence_parallel: no"),
-    ("schema_version: 1", "schema_version: 9"),
-    ("schema_version: 1", "<<<<<<< ours"),
-    ("llama-3-8b", "llama-3-9b"),
-    ("model:", "\tmodel:"),
-    ("fits,", "fitz,"),
-    ("mfu >= 40 %", "mfu >= 40 days"),
-    ("expect:", "notes: [3]\nexpect:"),
-)
-
-
 def test_two_hundred_files_of_which_thirty_are_broken(run, folder):
-    good = (folder / GOOD).read_text(encoding="utf-8")
-    target = folder / "many"
-    target.mkdir()
-    for index, (old, new) in enumerate(BROKEN):
-        assert old in good
-        (target / f"b{index:03}.yaml").write_text(good.replace(old, new, 1), encoding="utf-8")
-    for index in range(170):
-        text = good.replace("mfu >= 40 %", "mfu >= 60 %") if index % 10 == 0 else good
-        (target / f"g{index:03}.yaml").write_text(
-            text.replace("nodes: 4", f"nodes: {2 ** (index % 5)}"), encoding="utf-8"
-        )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        broken = import_module("fuzzing.folder").write_folder(folder / GOOD, folder / "many")
+    assert len(broken) == 30
     content = document(run, "many", code=2)
     states = [file["state"] for file in content["files"]]
     assert states.count("broken") == 30
     assert len(states) == 200
-    broken = {file["file"] for file in content["files"] if file["state"] == "broken"}
-    assert broken == {f"many/b{index:03}.yaml" for index in range(30)}
+    assert broken == {file["file"] for file in content["files"] if file["state"] == "broken"}
     assert all(
         one["code"] and one["line"]
         for file in content["files"]
@@ -295,6 +257,19 @@ def test_two_hundred_files_of_which_thirty_are_broken(run, folder):
     assert (
         sum(one["rule"] == "mfu" and one["state"] == "error" for f in content["files"] for one in f["verdicts"]) >= 17
     )
+    formats = {form: run("check", "many", "--format", form) for form in ("github", "junit", "sarif", "markdown")}
+    assert {done.code for done in formats.values()} == {2}
+    assert (
+        len(
+            {path for path, *_ in ((one["file"],) for _, one, _ in commands(formats["github"].out) if "file" in one)}
+            & broken
+        )
+        >= 9
+    )
+    assert sum(case.find("error") is not None for case in check_junit(formats["junit"].out).iter("testcase")) >= 30
+    told = check_sarif(formats["sarif"].out)["runs"][0]["results"]
+    assert broken <= {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in told}
+    assert all(path in formats["markdown"].out for path in broken)
 
 
 def test_the_same_input_gives_the_same_bytes(run):
