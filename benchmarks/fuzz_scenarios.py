@@ -90,7 +90,8 @@ def case(number: int, seed: int, known: Texts) -> Case:
     if kind == "saved":
         form = rng.choice(USUAL)
         _write("x.json", written(tree_changed(rng.choice(known.saved), rng), rng))
-        return Case(kind, ("diff", "x.json", "good.yaml", "--format", form), form)
+        command = rng.choice((("diff", "x.json", "good.yaml"), ("check", "x.json", "--policy", "policy.yaml")))
+        return Case(kind, (*command, "--format", form), form)
     _write("x.yaml", changed(rng.choice(known.scenarios), known.schemas["scenario"], rng))
     if rng.random() < 0.2:
         form = rng.choice(USUAL)

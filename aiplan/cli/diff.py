@@ -101,16 +101,17 @@ def _side(
 ) -> "tuple[dict[str, Any], Side | None]":
     """Return an estimate as a document, the saved one or that of a scenario now, and the scenario if there is one."""
     import json
+    from pathlib import Path
 
     from aiplan.declare import Diagnostics
     from aiplan.planning.causes import Side
     from aiplan.planning.estimate import estimate
-    from aiplan.planning.saved import is_saved, read_saved
+    from aiplan.planning.saved import is_saved, read_if_there, read_saved
     from aiplan.planning.variants import place_of
     from aiplan.report.console import Look
     from aiplan.report.estimate import Answer, render
 
-    content = _content(source)
+    content = source.piped if source.piped is not None else read_if_there(Path(source.text))
     if content is not None and is_saved(content):
         found = Diagnostics()
         saved = read_saved(content, source.text, found)
@@ -120,17 +121,3 @@ def _side(
     scenario = session.load(source, catalog, settings)
     answer = estimate([scenario], convention)[0]
     return json.loads(render(Answer(answer), "json", Look())), Side(scenario, place_of(source))
-
-
-def _content(source: "Source") -> bytes | None:
-    """Return what a source holds; None where reading it as a scenario will say what is wrong."""
-    from pathlib import Path
-
-    from aiplan.declare import read_start
-
-    if source.piped is not None:
-        return source.piped
-    try:
-        return read_start(Path(source.text))
-    except (OSError, ValueError):
-        return None

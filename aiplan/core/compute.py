@@ -274,10 +274,10 @@ def attention_fraction(
 
 
 @closed_form
-def grouped_share(share: Numeric, width: Numeric, lost_width: Numeric) -> Numeric:
+def grouped_share(share: Numeric, width: Numeric, lost_width: Numeric, groups: Numeric) -> Numeric:
     """Share of the usual rate that the grouped matmuls of experts keep.
 
-    s = s_g w / (w + w_0)
+    s = s_g w / (w + w_0) if g > 1 else 1
 
     Parameters
     ----------
@@ -287,6 +287,8 @@ def grouped_share(share: Numeric, width: Numeric, lost_width: Numeric) -> Numeri
         Width w of the feed-forward block of an expert on the rank. [-]
     lost_width : numeric
         Width w_0 that is lost at the ends of each small matmul. [-]
+    groups : numeric
+        Experts g on the rank. [-]
 
     Returns
     -------
@@ -295,7 +297,7 @@ def grouped_share(share: Numeric, width: Numeric, lost_width: Numeric) -> Numeri
 
     Notes
     -----
-    Routing is taken as balanced.
+    Routing is taken as balanced. An expert that has the rank to itself is a matmul like any other.
 
     References
     ----------
@@ -303,7 +305,7 @@ def grouped_share(share: Numeric, width: Numeric, lost_width: Numeric) -> Numeri
        https://arxiv.org/abs/2211.15841
     """
     some = np.maximum(width, 1.0)  # a network without experts is given one, of no rows
-    return share * some / (some + lost_width)
+    return np.where(np.asarray(groups) > 1.0, share * some / (some + lost_width), 1.0)
 
 
 @closed_form

@@ -84,37 +84,6 @@ def slowed_time(communication: Numeric, exposed: Numeric, contention: Numeric) -
 
 
 @closed_form
-def waiting_time(starts: Numeric, computation: Numeric) -> Numeric:
-    """Time that a device waits for the host to start its kernels.
-
-    t = (t_h^3 + t_comp^3)^(1/3) - t_comp
-
-    Parameters
-    ----------
-    starts : numeric
-        Time t_h that the host takes to start the kernels. [s]
-    computation : numeric
-        Time t_comp that they run. [s]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [s]
-
-    Notes
-    -----
-    A smooth maximum of the two, less t_comp: where both take about as long, short kernels wait for the host and long
-    ones do not. The exponent 3 goes with the single-node runs of vTrain and those of nanotron.
-
-    References
-    ----------
-    .. [1] NVIDIA, "CUDA C++ Best Practices Guide", asynchronous execution.
-       https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/index.html
-    """
-    return np.maximum(np.cbrt(np.power(starts, 3.0) + np.power(computation, 3.0)) - computation, 0.0)
-
-
-@closed_form
 def share_exposed(communication: Numeric, hidden_share: Numeric) -> Numeric:
     """Time of a communication of which a fixed share is pipelined with the computation it feeds.
 

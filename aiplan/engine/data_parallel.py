@@ -9,7 +9,7 @@ import numpy as np
 from aiplan.core import adaptive, collectives, compose, memory, overlap, sharding, transformer, zero
 from aiplan.engine import wires
 from aiplan.engine.compressed import Coded, coding_time
-from aiplan.engine.exchange import contention, exchanges, scatters, stage_of_a_step
+from aiplan.engine.exchange import contention, exchanges, hidden_gradients, scatters, stage_of_a_step
 from aiplan.engine.pieces import gathered_ahead, in_buckets
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _terms(values: Inputs, net: Wires, held: Held, count: Array, busy: Pass) -> 
             compose.repeated(gather, rounds.before_backward),
         ),
         compose.repeated(busy.backward, rounds.reductions),
-        plan.hidden_gradients,
+        hidden_gradients(values),
         contention(values),
     )
     gathered = overlap.exposed_time(
@@ -113,11 +113,11 @@ def _reduction(values: Inputs, whole: Exchanges, *, inside: bool) -> Array:
 
 def _in_levels(values: Inputs, net: Wires, held: Held, whole: Exchanges, backward: Array | float) -> Array:
     """Mean time per step that is added where nodes reduce more often than all of them together."""
-    plan, how = values.plan, values.communication
+    how = values.communication
 
     def added(*, inside: bool) -> Array:
         time: Array = overlap.exposed_time(
-            _reduction(values, whole, inside=inside), backward, plan.hidden_gradients, contention(values)
+            _reduction(values, whole, inside=inside), backward, hidden_gradients(values), contention(values)
         )
         if np.any(how.bucket):
             time = _where(how.bucket, in_buckets(values, net, held, backward, inside=inside), time)

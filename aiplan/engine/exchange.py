@@ -54,8 +54,15 @@ def stage_of_a_step(values: Inputs) -> Array:
 
 def scatters(values: Inputs) -> Array:
     """Whether a reduction leaves each rank its share of the gradients, as sharded states need it, not all of them."""
-    scattered: Array = compose.chosen(values.communication.whole, 0.0, zero.reaches(stage_of_a_step(values), 1))
+    whole = compose.largest(values.communication.whole, values.plan.reduces_after)
+    scattered: Array = compose.chosen(whole, 0.0, zero.reaches(stage_of_a_step(values), 1))
     return scattered
+
+
+def hidden_gradients(values: Inputs) -> Array:
+    """Return the share of the backward pass under which gradients are reduced."""
+    hidden: Array = compose.chosen(values.plan.reduces_after, 0.0, values.plan.hidden_gradients)
+    return hidden
 
 
 def contention(values: Inputs) -> Array:

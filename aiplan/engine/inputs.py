@@ -111,6 +111,8 @@ class ClusterInputs(_Named):
     launch: Array
     host_time: Array
     host_time_experts: Array
+    late_host: Array
+    straggling: Array
     step_overhead: Array
     link_bandwidth: Array
     link_fraction: Array
@@ -153,6 +155,7 @@ class PlanInputs(_Named):
     micro_batch: Array
     zero: Array
     gather_copy: Array
+    reduces_after: Array
     stays_gathered: Array
     kv_copies: Array
     whole_inputs: Array

@@ -248,7 +248,7 @@ def _experts(values: Inputs, tokens: Array, memory: Array) -> Pass:
     held = sharding.held_experts(model.experts, plan.expert)
     rows = sharding.routed_rows(tokens, model.top_k, plan.expert_tensor, plan.tensor)
     width = sharding.share(model.expert_ffn, plan.expert_tensor)
-    kept = compute.grouped_share(values.cluster.expert_share, width, values.cluster.expert_lost_width)
+    kept = compute.grouped_share(values.cluster.expert_share, width, values.cluster.expert_lost_width, held)
     routed = _block(values, sharding.share(rows, held), width, memory, held, kept)
     shared = _block(values, tokens, sharding.share(model.shared_ffn, plan.tensor), memory)
     own_tokens = sharding.share(tokens, sharding.sequence_shards(plan.tensor, plan.sequence_parallel))

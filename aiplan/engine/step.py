@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from aiplan.core import (
     collectives,
     compose,
     compute,
+    host,
     memory,
     overlap,
     pipeline,
@@ -49,7 +52,16 @@ def step_terms(values: Inputs, held: Held) -> dict[str, Array]:
     everything = compose.over_stages(stage.total, values.stages.copies)
     terms["step.bubble"] = pipeline.bubble_time(everything, busy, values.plan.interleave)
     forward, backward = compose.at_stage(stage.forward, busiest), compose.at_stage(stage.backward, busiest)
-    return terms | data_parallel_terms(values, net, held, count, Pass(forward, backward)) | _optimizer(values, held)
+    terms |= data_parallel_terms(values, net, held, count, Pass(forward, backward)) | _optimizer(values, held)
+    return terms | {"step.stragglers": _stragglers(values, compose.summed(*terms.values()))}
+
+
+def _stragglers(values: Inputs, alone: Array) -> Array:
+    """Time a step waits for the slowest node."""
+    cluster = values.cluster
+    nodes = sharding.share(cluster.accelerators, cluster.accelerators_per_node)
+    longer: Array = host.straggling_time(alone, cluster.straggling, nodes)
+    return longer
 
 
 def _stage_time(values: Inputs, net: Wires, one: Layer, held: Held) -> StageTime:
@@ -97,13 +109,20 @@ def _stage_time(values: Inputs, net: Wires, one: Layer, held: Held) -> StageTime
 
 def _host(values: Inputs, device: Pass) -> Pass:
     """Time the device waits because the host starts kernels more slowly than they run."""
+    cluster, layers, ranks = values.cluster, stage_layers(values.stages), values.plan.tensor
     starts = compose.summed(
-        compose.repeated(values.cluster.host_time, stage_layers(values.stages)),
-        compose.repeated(values.cluster.host_time_experts, values.stages.moe_layers),
+        compose.repeated(cluster.host_time, layers),
+        compose.repeated(cluster.host_time_experts, values.stages.moe_layers),
     )
+    twice = compose.repeated(starts, 2.0)
+    waits = Pass(host.waiting_time(starts, device.forward), host.waiting_time(twice, device.backward))
+    if not np.any(cluster.late_host):
+        return waits
+    late = compose.repeated(cluster.late_host, layers)
+    late_twice = compose.repeated(late, 2.0)
     return Pass(
-        overlap.waiting_time(starts, device.forward),
-        overlap.waiting_time(compose.repeated(starts, 2.0), device.backward),
+        compose.largest(waits.forward, host.waiting_for_slowest(starts, late, ranks, device.forward)),
+        compose.largest(waits.backward, host.waiting_for_slowest(twice, late_twice, ranks, device.backward)),
     )
 
 

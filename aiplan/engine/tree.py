@@ -35,6 +35,7 @@ TREE: dict[str, Branch] = {
             "step.data",
             "step.optimizer",
             "step.overhead",
+            "step.stragglers",
             "step.loading",
         ),
     ),
@@ -77,6 +78,7 @@ TREE: dict[str, Branch] = {
     "step.data.compression": Branch("Encoding and decoding of compressed gradients", "s"),
     "step.overhead": Branch("Data loading, logging, synchronisation", "s"),
     "step.optimizer": Branch("Optimizer", "s"),
+    "step.stragglers": Branch("Waiting for the slowest node", "s"),
     "step.loading": Branch("Waiting for data", "s"),
     "memory": Branch(
         "Memory",

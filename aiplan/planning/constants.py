@@ -56,6 +56,8 @@ OF_SOFTWARE = {
 OF_ALL = {
     "attention_ramp": Kind("cluster.attention_ramp", 1.0, 1e4, 500.0, 0.7, FLASH),
     "contention": CONTENTION,
+    "straggling": Kind("cluster.straggling", 1e-5, 0.1, 1e-2, 1.5),
+    "late_host": Kind("cluster.late_host", 1e-5, 1e-1, 1e-3, 1.0),
     "expert_lost_width": Kind("cluster.expert_lost_width", 1.0, 1e4, 500.0, 0.7, EXPERTS),
 }
 """Constants that are the same for all software: defaults of the preset format."""

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SUFFIXES = (".yaml", ".yml")
+SAVED_SUFFIX = ".json"
+"""Of saved results; other files of a folder that end so are nobody's business."""
+NO_SCENARIO, NO_RESULT = "it has neither workload nor cluster", "it is no saved estimate"
 HEAD = 1_000_000
 """Bytes of a file that are looked at to see what it is."""
 _WILD = r"[*?\[]"
 _SCENARIO = rb"""^(?:\xef\xbb\xbf)?["']?(?:workload|cluster)["']?\s*:"""
+_SAVED = rb"""^\s*"schema":\s*"aiplan\.estimate/"""
 _FLOW = rb"""\A(?:\xef\xbb\xbf)?\s*\{.*["']?(?:workload|cluster)["']?\s*:"""
 
 
@@ -59,8 +63,8 @@ def targets(paths: Iterable[Source]) -> Targets:
         for name in found:
             if _is_scenario(Path(name)):
                 sources.setdefault(name, Source(name))
-            elif name not in sources:
-                skipped[name] = Skipped(name, "it has neither workload nor cluster")
+            elif name not in sources and (not name.endswith(SAVED_SUFFIX) or re.search(_WILD, one.text)):
+                skipped[name] = Skipped(name, NO_RESULT if name.endswith(SAVED_SUFFIX) else NO_SCENARIO)
     return Targets(tuple(sources.values()), tuple(skipped.values()), tuple(missing))
 
 
@@ -68,7 +72,9 @@ def _below(text: str) -> Iterator[str]:
     path = Path(text)
     if path.is_dir():
         found = (Path(folder) / name for folder, _, names in os.walk(path) for name in names)
-        yield from sorted(one.as_posix() for one in found if one.suffix in SUFFIXES and not _hidden(one, path))
+        yield from sorted(
+            one.as_posix() for one in found if one.suffix in {*SUFFIXES, SAVED_SUFFIX} and not _hidden(one, path)
+        )
     elif re.search(_WILD, text):
         for name in sorted(glob.glob(text, recursive=True)):  # noqa: PTH207 - keeps a path as it was typed
             if Path(name).is_dir():
@@ -82,10 +88,12 @@ def _hidden(path: Path, below: Path) -> bool:
 
 
 def _is_scenario(path: Path) -> bool:
-    """Whether a file looks like a scenario, well-formed or not."""
+    """Whether a file looks like a scenario or a saved result, well-formed or not."""
     try:
         with path.open("rb") as stream:
             head = stream.read(HEAD)
     except OSError:
         return True  # reading it will say what is wrong
+    if path.suffix == SAVED_SUFFIX:
+        return re.search(_SAVED, head, re.MULTILINE) is not None
     return re.search(_SCENARIO, head, re.MULTILINE) is not None or re.match(_FLOW, head, re.DOTALL) is not None

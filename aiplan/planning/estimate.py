@@ -106,6 +106,7 @@ CAUSES: dict[str, tuple[tuple[str, ...], str]] = {
     "expert parallel communication": (("step.expert",), "a smaller expert parallel size, or a faster network"),
     "pipeline bubble": (("step.bubble",), "more micro-batches or interleaving"),
     "sends between pipeline stages": (("step.pipeline",), "less interleaving, or overlap"),
+    "waiting for the slowest node": (("step.stragglers",), "taking slow nodes out"),
     "waiting for data": (("step.loading",), "faster storage, a cache, or more batches under way (storage.prefetch)"),
     "data parallel communication": (("step.data",), "overlap with the backward pass, or a larger global batch"),
 }

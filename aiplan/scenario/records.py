@@ -13,6 +13,7 @@ AUTO_PLAN = "auto"
 """What stands in place of a plan that is to be searched."""
 PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32")
 OPTIMIZERS = ("adam", "adam-bf16-states", "adam-8bit", "sgd", "sgd-momentum")
+HOSTS = ("prompt", "late")
 PLACEMENTS = ("ordered", "scattered")
 TOPOLOGIES = (
     "fat-tree",
@@ -76,6 +77,12 @@ class Cluster(Declared):
         doc="Accelerators in one scale-up network, if not those of a node", default=None, minimum=1
     )
     network: NetworkUse = record(NetworkUse, doc="Fabric between the nodes", default="empty")
+    hosts: str = choice(
+        HOSTS,
+        doc="Whether hosts start kernels in time, or are held up by something else, so that tensor parallel ranks wait "
+        "for the slowest",
+        default="prompt",
+    )
     region: str | None = text(doc="Id of a region: electricity, carbon", default=None)
     price: float | None = quantity("money rate", doc="Price per accelerator-hour", default=None, above=0)
     discount: float = quantity(

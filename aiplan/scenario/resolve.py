@@ -271,6 +271,7 @@ def _device(parts: Parts) -> dict[str, Value]:
         else default(MATMUL_DEPTH, "as on the A100; no runs fitted on this accelerator"),
         "kernel_share": from_file(parts.software.kernel_share, software, "kernel_share"),
         **{name: from_file(getattr(parts.software, name), software, name) for name in KERNELS},
+        "straggling": from_file(parts.software.straggling, software, "straggling"),
         "step_overhead": from_file(parts.software.step_overhead, software, "step_overhead"),
         "launch": from_file(parts.software.launch, software, "launch"),
         "reserved_memory": from_file(parts.software.reserved_memory, software, "reserved_memory"),
@@ -283,11 +284,15 @@ def _host_times(parts: Parts) -> dict[str, Value]:
     preset, origins, graphs = parts.software, parts.software_origins, parts.file.plan.cuda_graphs
     if graphs == "full":
         none = from_file(0.0, parts.origins, "plan.cuda_graphs")
-        return {"host_time": none, "host_time_experts": none}
+        return {"host_time": none, "host_time_experts": none, "late_host": none}
     layer = preset.host_time if graphs == "none" else 0.0
+    prompt = parts.file.cluster.hosts == "prompt"
     return {
         "host_time": from_file(layer, origins, "host_time"),
         "host_time_experts": from_file(preset.host_time_experts, origins, "host_time_experts"),
+        "late_host": from_file(0.0, parts.origins, "cluster.hosts")
+        if prompt
+        else from_file(preset.late_host, origins, "late_host"),
     }
 
 

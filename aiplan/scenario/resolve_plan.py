@@ -54,6 +54,11 @@ def plan_values(parts: Parts) -> dict[str, Value]:
             parts.software_origins,
             "gather_copy",
         ),
+        "reduces_after": from_file(
+            preset.reduces_after and 1 <= zero.number <= 2,
+            parts.software_origins,
+            "reduces_after",
+        ),
         "stays_gathered": from_file(
             preset.stays_gathered and plan.pipeline > 1, parts.software_origins, "stays_gathered"
         ),

@@ -73,6 +73,11 @@ class Software(Declared):
     gather_copy: bool = flag(
         doc="Under ZeRO stage 1 and 2, updated weights are gathered into buffers of their own", default=False
     )
+    reduces_after: bool = flag(
+        doc="Under ZeRO stage 1 and 2, gradients are reduced after the backward pass, by an all-reduce that leaves all "
+        "of them on every rank",
+        default=False,
+    )
     stays_gathered: bool = flag(
         doc="Under ZeRO stage 3 with a pipeline, the weights of a stage stay gathered for all micro-batches",
         default=False,
@@ -126,13 +131,13 @@ class Software(Declared):
         maximum=3,
     )
     attention_ramp: float = number(
-        doc="Sequence length at which fused attention reaches half of its share", default=857.0, minimum=0
+        doc="Sequence length at which fused attention reaches half of its share", default=942.0, minimum=0
     )
     expert_share: float = number(
         doc="Share of that rate that the grouped matmuls of wide experts keep", default=1.0, above=0, maximum=1.5
     )
     expert_lost_width: float = number(
-        doc="Width of an expert that is lost at the ends of its matmuls", default=813.0, minimum=0
+        doc="Width of an expert that is lost at the ends of its matmuls", default=827.0, minimum=0
     )
     expert_passes: float = number(
         doc="Passes through memory that sorting tokens by expert, and back, takes", default=3.0, minimum=0
@@ -142,6 +147,16 @@ class Software(Declared):
     )
     host_time_experts: float = quantity(
         "time", doc="Time more that a layer with experts takes the host, one way", default=0.0, minimum=0
+    )
+    late_host: float = quantity(
+        "time",
+        doc="Mean time by which one of the hosts that `cluster.hosts` calls late is behind with a layer, one way",
+        default=3.31e-3,
+        default_text="3.31 ms",
+        minimum=0,
+    )
+    straggling: float = number(
+        doc="Share of a step by which nodes vary; a step waits for the slowest", default=0.00466, minimum=0, maximum=1
     )
     step_overhead: float = quantity(
         "time", doc="Time of a step outside the layers: data loading, logging, synchronisation", default=0.0, minimum=0
@@ -157,7 +172,7 @@ class Software(Declared):
     )
     contention: float = number(
         doc="Share of hidden data parallel communication by which it slows the computation beside it",
-        default=0.499,
+        default=0.479,
         minimum=0,
         maximum=1,
     )

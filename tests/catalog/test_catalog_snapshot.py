@@ -16,3 +16,15 @@ def test_resolved_catalog(golden):
                 lines.append(f"{kind}/{ident} {path} = {value!r} {unit_of(spec)}".rstrip())
     assert diagnostics.items == []
     assert "\n".join(lines) + "\n" == golden
+
+
+def test_accelerators_fitted_together_have_the_same_figures():
+    catalog, diagnostics = Catalog(), Diagnostics()
+    fitted = {
+        ident: catalog.find("accelerators", ident, diagnostics).entry.fitted for ident in catalog.ids("accelerators")
+    }
+    pairs = [(ident, one.shared_with) for ident, one in fitted.items() if one is not None and one.shared_with]
+    assert pairs
+    for ident, other in pairs:
+        for name in ("matmul_fraction", "matmul_fraction_by_type", "attention_fraction", "memory_fraction"):
+            assert getattr(fitted[ident], name) == getattr(fitted[other], name), f"{ident}: {name}"
