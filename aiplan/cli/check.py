@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 SHORT = "Scenarios held to rules; made for CI."
 HELP = """Check scenarios: expect: of each, the rules of a policy, and what usually goes wrong with a plan.
 
-PATH is a scenario file, a result saved with --format json, a scenario of the library, a pattern or a folder. Exit code 1 if a rule is broken at the level of an
-error, 2 if a file could not be read. What each code means: aiplan explain AIP412.
+PATH is a scenario file, a result saved with --format json, a scenario of the library, a pattern or a folder. Exit code
+1 if a rule is broken at the level of an error, 2 if a file could not be read. What each code means: aiplan explain
+AIP412.
 
 \b
 Examples:

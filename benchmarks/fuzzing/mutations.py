@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -265,8 +266,8 @@ def _scaled(value: Any, rng: Random) -> Any:
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):
-        scaled = value * factor
-        return int(scaled) if abs(scaled) >= 1 and rng.random() < 0.8 else scaled
+        scaled = min(value, 10**300) * factor
+        return int(scaled) if 1 <= abs(scaled) < math.inf and rng.random() < 0.8 else scaled
     if isinstance(value, float):
         return value * factor
     match = QUANTITY.fullmatch(value) if isinstance(value, str) else None

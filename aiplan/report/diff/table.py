@@ -34,11 +34,10 @@ def _blocks(answer: Difference) -> Iterator[RenderableType]:
             "Changed inputs", ("", "", "old", "new", "where"), [wording.field(one) for one in answer.fields]
         )
     if answer.alone:
-        header, rows = wording.alone(answer)
-        yield from _block("What each does alone", header, rows)
+        yield from _block("What each does alone", *wording.alone(answer))
     if answer.remarks:
-        rows = [wording.field(one) for one in answer.remarks]
-        yield from _block(wording.REMARKS, ("", "", "old", "new", "where"), rows)
+        remarks = [wording.field(one) for one in answer.remarks]
+        yield from _block(wording.REMARKS, ("", "", "old", "new", "where"), remarks)
     if answer.follows:
         title = "What follows from these" if answer.fields else "Changed inputs"
         yield from _block(title, ("", "", "old", "new", "change"), [wording.follows(one) for one in answer.follows])
@@ -58,7 +57,7 @@ def _blocks(answer: Difference) -> Iterator[RenderableType]:
 def _block(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[RenderableType]:
     yield ""
     yield Text(title, BOLD)
-    numbers, gives_way = ((), (2, 3, 4)) if header[-1] == "where" else ((2, 3, 4), (1,))
-    if not header[-1]:
-        numbers, gives_way = tuple(range(2, len(header) - 1)), (1, len(header) - 1)
+    last = len(header) - 1
+    numbers = () if header[last] == "where" else tuple(range(2, last + bool(header[last])))
+    gives_way = (2, 3, 4) if header[last] == "where" else (1,) if header[last] else (1, last)
     yield columns(header, [(f"  {sign}", *cells) for sign, *cells in rows], right=numbers, fold=gives_way)
