@@ -42,7 +42,7 @@ _FORMS: dict[type, tuple[type, ...]] = {
     Text: (str,),
     Flag: (bool,),
 }
-MOST_COUNTED, MOST, LEAST = 10**12, 1e30, 1e-30
+MOST_COUNTED, MOST, LEAST = 10**15, 1e30, 1e-30
 """Magnitudes beyond which no field has a meaning, of whole numbers and of others in SI: products stay finite."""
 _TRUTH_WORDS = {"y": "true", "yes": "true", "on": "true", "n": "false", "no": "false", "off": "false"}
 _LIKE_A_QUANTITY = r"\s*[-+.$0-9]"

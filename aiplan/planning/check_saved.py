@@ -27,6 +27,9 @@ KEYS = {
 }
 """Terms that conditions ask, and where a result has them."""
 
+WHOLES = {field.whole for field in FIELDS.values() if field.whole}
+"""Terms that shares are shares of: nothing is a share of 0."""
+
 
 def terms_of(document: Mapping[str, Any]) -> Callable[[str], float]:
     """Return a function that returns the terms of a saved result by name; unknown is NaN."""
@@ -35,7 +38,8 @@ def terms_of(document: Mapping[str, Any]) -> Callable[[str], float]:
 
     def term(name: str) -> float:
         if name in KEYS:
-            return _number(found.get(KEYS[name]))
+            number = _number(found.get(KEYS[name]))
+            return number if number or name not in WHOLES else math.nan
         if name == "wallclock":
             return _number(found.get("wallclock_s", found.get("time_to_train_s")))
         if name == "memory.needed":

@@ -30,10 +30,20 @@ class Fault(NamedTuple):
     hint: str
 
 
+MOST_TRIED = 1_000_000
+"""Factors of a number that are tried: enough for all divisors up to its square, and no layout has more."""
+
+
 def divisors(number: int) -> list[int]:
-    """Return all divisors of a positive number, ascending."""
-    small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
-    return sorted({*small, *(number // d for d in small)})
+    """Return all divisors of a positive number, ascending; of a huge one those of its small factors."""
+    found, rest, factor = [1], number, 2
+    while factor * factor <= rest and factor <= MOST_TRIED:
+        power, grown = 1, found
+        while rest % factor == 0:
+            rest, power = rest // factor, power * factor
+            grown = grown + [one * power for one in found]
+        found, factor = grown, factor + 1
+    return sorted({*found, *(one * rest for one in found)})
 
 
 def nearest(number: int, choices: list[int], count: int = 3) -> str:

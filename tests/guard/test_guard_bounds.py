@@ -5,7 +5,7 @@ import pytest
 from aiplan.declare import Diagnostics, InputError, diagnostics, source
 from aiplan.declare.build import LEAST, MOST, MOST_COUNTED
 from aiplan.declare.diagnostics import LONGEST
-from aiplan.scenario.legality import spread
+from aiplan.scenario.legality import divisors, spread
 
 GOOD = "clusters/good.yaml"
 
@@ -59,10 +59,11 @@ def test_a_name_that_no_file_can_have(run, name, text):
     ("change", "said"),
     [
         ("workload.sequence_length=1e308", "is beyond"),
-        (f"workload.global_batch={MOST_COUNTED + 1}", "is beyond 1e+12"),
+        (f"workload.global_batch={MOST_COUNTED + 1}", "is beyond 1e+15"),
         ("plan.pipeline=4611686018427387904", "is beyond"),
         ("cluster.price=1e300 USD/h", "is beyond"),
         ("cluster.pue=1e31", "is beyond 1e+30"),
+        ("cluster.network.oversubscription=1e12", "is above the maximum 1000"),
         ("cluster.price=1e-300 USD/h", "is not 0, and closer to it than 1e-30"),
     ],
 )
@@ -71,7 +72,7 @@ def test_magnitudes_without_meaning(run, change, said):
 
 
 def test_magnitudes_at_the_edge_are_taken():
-    assert MOST_COUNTED**2 < MOST < 1e300
+    assert MOST_COUNTED**2 <= MOST < 1e300
     assert pytest.approx(1) == LEAST * MOST
 
 
@@ -87,3 +88,14 @@ def test_a_huge_batch_has_a_near_legal_one(run):
     changes = ("plan={pipeline: 4, tensor: 8, interleave: 2}", "workload.global_batch=999999999998")
     err = refused(run("check", GOOD, *(text for change in changes for text in ("--set", change))))
     assert "nearest: global_batch 999999999996, 1000000000000; or interleave 1" in err
+
+
+@pytest.mark.parametrize("number", [1, 2, 12, 97, 1024, 3600, 999_983, 720_720])
+def test_divisors(number):
+    assert divisors(number) == [one for one in range(1, number + 1) if number % one == 0]
+
+
+def test_divisors_of_huge_numbers_come_soon():
+    assert divisors(10**15)[:6] == [1, 2, 4, 5, 8, 10]
+    assert len(divisors(10**15)) == 16 * 16
+    assert divisors(999_999_999_999_989) == [1, 999_999_999_999_989]

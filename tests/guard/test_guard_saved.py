@@ -66,6 +66,14 @@ def test_unknown_results(run, folder, policy):
     assert next(one for one in saved if one["rule"] == "cost")["code"] == "AIP402"
 
 
+def test_a_share_of_nothing_is_unknown(run, folder, policy):
+    content = json.loads((SAVED / "good.json").read_text(encoding="utf-8"))
+    content["result"] |= {"memory_capacity_bytes": 0, "step_time_s": 0.0}
+    (folder / "x.json").write_text(json.dumps(content), encoding="utf-8")
+    found = {one["rule"]: one for one in asked(run, "x.json", *policy)[1]}
+    assert found["memory"]["code"] == found["step.bubble"]["code"] == "AIP402"
+
+
 def test_what_does_not_fit(run, folder):
     run(
         "estimate",
