@@ -5,6 +5,7 @@
 The space is GPT-3 175B on 4,096 A100 80GB with a global batch of at most 1,536: every tensor, pipeline, context and
 data parallel size, interleaving, micro-batch, ZeRO stage, recomputation, sequence parallelism and overlap. The
 yardstick estimates plans of that space one by one, as a loop over layouts would. Both are timed in turn on one core.
+Then the same space is searched by time, cost and energy of the whole run, with storage, checkpoints and failures.
 The last lines grow the space with further global batches, in a process each; --large goes on to 100 million plans.
 """
 
@@ -27,18 +28,20 @@ TARGET = 1e6
 NAME, SETTINGS = "gpt3-175b-a100", ("cluster.nodes=512", "software=megatron-core")
 SIZES = (1, 3, 8)
 LARGEST = 200
+WHOLE_RUN = ("storage={read: 200 GB/s, write: 100 GB/s}", "checkpoint={}", "reliability={}", "cluster.price=2 USD/h")
+"""What makes a search go by the wall clock with failures and checkpoints, or by the cost and energy of the run."""
 SINGLE = 30
 CALCULON = "tensor: 8, pipeline: 16, interleave: 6, micro_batch: 1, recompute: none"
 """The optimum that an exhaustive search with Calculon reports for this space; data parallel 32 follows."""
 
 
-def space(batches: list[str]) -> Asked:
+def space(batches: list[str], more: tuple[str, ...] = (), objective: str = "tokens_per_s_per_gpu") -> Asked:
     """Return the search that the command would run."""
-    settings = assignments(SETTINGS)
+    settings = assignments((*SETTINGS, *more))
     variants = [(*settings, ("workload.global_batch", batch, "--set")) for batch in batches]
     found = [load_written(Source(NAME), Catalog([]), variant, searched=True).scenario for variant in variants]
     scenarios = [scenario for scenario in found if scenario is not None]
-    return ask(scenarios, question_of(scenarios[0], "tokens_per_s_per_gpu"), None, batches)
+    return ask(scenarios, question_of(scenarios[0], objective), None, batches)
 
 
 def searched(asked: Asked) -> float:
@@ -104,6 +107,10 @@ def main() -> None:
     for name, rates in (("search", ours), ("one by one", theirs)):
         low, middle, high = (f"{rate:,.0f}" for rate in (min(rates), median(rates), max(rates)))
         print(f"{name:>12}: {middle} plans/s (min {low}, max {high}, n {runs})")
+    for objective in ("time", "cost", "energy"):
+        whole = space(["1024", "1536"], WHOLE_RUN, objective)
+        rates = [searched(whole) for _ in range(runs)]
+        print(f"{f'run, {objective}':>12}: {median(rates):,.0f} plans/s (min {min(rates):,.0f}, max {max(rates):,.0f})")
     print(f"{'ratio':>12}: {median(a / b for a, b in zip(ours, theirs, strict=True)):,.0f}")
     command = [sys.executable, "-m", "aiplan", "search", NAME, "--quiet"]
     command += [item for text in SETTINGS for item in ("--set", text)]

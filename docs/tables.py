@@ -26,7 +26,7 @@ from aiplan.declare.docs import rows
 from aiplan.planning import estimate as planning
 from aiplan.planning.calibration import counted
 from aiplan.planning.run_files import measured_runs
-from aiplan.scenario import resolve
+from aiplan.scenario import power, resolve
 from aiplan.scenario.files import Place, library_ids
 from aiplan.scenario.load import resolve_tree
 from aiplan.scenario.records import ScenarioFile
@@ -196,7 +196,7 @@ def default_table() -> str:
         ("network", network, "where the catalog has no achieved figure"),
         (
             "power of a node",
-            f"{resolve.NODE_OVER_DEVICE_POWER:g} x device power, PUE {resolve.PUE:g}",
+            f"{power.NODE_OVER_DEVICES:g} x device power, PUE {power.PUE:g}",
             "where neither node nor region says",
         ),
     )

@@ -16,6 +16,7 @@ from aiplan.planning.roofline import roofline
 from aiplan.planning.sensitivity import sensitivity
 from aiplan.planning.variants import Source, load_source
 from aiplan.report.console import Look
+from aiplan.report.picture import svg
 from aiplan.report.roofline import chart
 from aiplan.report.roofline import render as render_roofline
 from aiplan.report.sensitivity import render as render_sensitivity
@@ -55,7 +56,7 @@ def main() -> int:
         "levers": "\n".join(["| parameter | what is scaled | group |", "|---|---|---|", *_rows()]),
         "roofline": _shown("--roofline", render_roofline(roofs, "table", look)),
     }
-    return run(__doc__ or "", {PAGE: with_blocks(PAGE, blocks), PICTURE: chart.chart(roofs)})
+    return run(__doc__ or "", {PAGE: with_blocks(PAGE, blocks), PICTURE: svg(chart.chart(roofs))})
 
 
 if __name__ == "__main__":

@@ -182,7 +182,7 @@ def _plain(name: str) -> str:
 
 
 def _scenario(run: Run, model: str) -> tuple[dict[str, Any], list[str]]:
-    assumed = ["precision bf16", "software megatron-core"]
+    assumed = ["precision bf16", "software megatron-core", "failures and checkpoints with all defaults"]
     gpus = _gpus(run, assumed)
     sequence = _sequence(run, model, assumed)
     fabric = "ib-hdr" if "A100" in run.cell("accelerator") else "ib-ndr"
@@ -198,6 +198,7 @@ def _scenario(run: Run, model: str) -> tuple[dict[str, Any], list[str]]:
             "accelerators": gpus,
             "network": {"fabric": fabric, "ports": NODE},
         },
+        "reliability": {},
         "measured": {"source": run.cell("source_url") or "not stated"},
     }
     for path, text in measured_of(run).items():

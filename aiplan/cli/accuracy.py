@@ -33,9 +33,8 @@ def accuracy(
     path: RunsArgument = None,
     grades: GradesOption = "AB",
     worst: Annotated[int, typer.Option("--worst", metavar="N", min=0, help="How many of the worst runs to show.")] = 10,
-    svg: Annotated[
-        str | None, typer.Option("--svg", metavar="FILE", help="Write a scatter plot of all runs as SVG too.")
-    ] = None,
+    drawn: Annotated[bool, typer.Option("--plot", help="Draw a scatter plot of all runs below the tables.")] = False,
+    svg: Annotated[str | None, typer.Option("--svg", metavar="FILE", help="Write that plot as SVG too.")] = None,
     html: Annotated[
         str | None, typer.Option("--html", metavar="FILE", help="Write a page with plot and tables too.")
     ] = None,
@@ -48,8 +47,9 @@ def accuracy(
     from aiplan.planning.run_files import library_trainings
     from aiplan.planning.trainings import compare_trainings, step_by_step
     from aiplan.planning.variants import assignments
-    from aiplan.report.accuracy import Answer, render
-    from aiplan.report.accuracy.scatter import page, plot
+    from aiplan.report.accuracy import Answer, render, render_drawn
+    from aiplan.report.accuracy.page import page
+    from aiplan.report.accuracy.scatter import plot
 
     changes = assignments(settings or ())
     catalog, diagnostics = session.catalog(), Diagnostics()
@@ -60,7 +60,8 @@ def accuracy(
     steps = compare_runs(step_by_step(runs), grades)
     answer = Accuracy(steps, tuple(path or ()), tuple(settings or ()), grades, trainings)
     if svg:
-        session._replace(output=svg).emit(lambda _: plot(answer))
+        session.picture(svg, lambda: plot(answer))
     if html:
-        session._replace(output=html).emit(lambda _: page(answer, worst))
-    session.emit(lambda look: render(Answer(answer, worst), session.form, look))
+        session._replace(output=html).emit(lambda _: page(Answer(answer, worst)))
+    report = render_drawn if drawn else render
+    session.emit(lambda look: report(Answer(answer, worst), session.form, look))

@@ -47,14 +47,12 @@ def checkpoint(
     from aiplan.planning.checkpoint import TARGET, checkpoint_answer
     from aiplan.planning.variants import assignments
     from aiplan.report.checkpoint import render
+    from aiplan.report.checkpoint.drawing import graph
 
     source, changes, catalog = source_of(scenario), assignments(settings or ()), session.catalog()
     loaded = session.load(source, catalog, changes)
     answer = checkpoint_answer(loaded, source, catalog, changes, target or TARGET)
-    if svg is not None:
-        from aiplan.report.checkpoint.chart import chart
-
-        session._replace(output=svg).emit(lambda _: chart(answer))
+    session.curves(svg, lambda: graph(answer))
     session.emit(lambda look: render(answer, session.form, look))
     if not answer.fits or (target is not None and not answer.met):
         raise typer.Exit(NO)

@@ -135,12 +135,9 @@ def _machine(
 
 def _show(session: "Session", answer: "Collective", svg: str | None, *, drawn: bool) -> None:
     from aiplan.report.collective import render, render_drawn
+    from aiplan.report.collective.drawing import graph
 
-    if svg:
-        from aiplan.report.collective.drawing import graph
-        from aiplan.report.line_chart import line_chart
-
-        session._replace(output=svg).emit(lambda _: line_chart(graph(answer)))
+    session.curves(svg, lambda: graph(answer))
     report = render_drawn if drawn else render
     session.emit(lambda look: report(answer, session.form, look))
 

@@ -53,7 +53,7 @@ def explain(
     ] = None,
     *,
     depth: Annotated[
-        int, typer.Option("--depth", metavar="N", min=1, max=20, help="Closed forms to descend into.")
+        int, typer.Option("--depth", metavar="N", min=1, max=40, help="Closed forms to descend into.")
     ] = 1,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="What a change of each parameter does, largest effect first.")
@@ -120,7 +120,7 @@ def _roofline(session: "Session", loaded: "Scenario", svg: str | None) -> None:
     if svg is not None:
         from aiplan.report.roofline.chart import chart
 
-        session._replace(output=svg).emit(lambda _: chart(answer))
+        session.picture(svg, lambda: chart(answer))
     session.emit(lambda look: render(answer, session.form, look))
 
 

@@ -36,6 +36,7 @@ COMMANDS = (
     "size",
     "check",
     "diff",
+    "report",
     "collective",
     "topology",
     "storage",

@@ -47,6 +47,15 @@ ScenarioArgument = Annotated[
         show_default=False,
     ),
 ]
+ScenariosArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SCENARIO...",
+        help="Scenario files or names of the library; - for standard input.",
+        autocompletion=scenarios,
+        show_default=False,
+    ),
+]
 OptionalScenario = Annotated[
     str | None,
     typer.Argument(
@@ -115,7 +124,12 @@ def check_runs(path: list[str] | None, grades: str) -> None:
     """Refuse grades that there are none of, and standard input asked for twice."""
     if not grades or set(grades) - set(GRADES):
         raise typer.BadParameter(f"'{grades}' is not made of the letters {', '.join(GRADES)}", param_hint="--grades")
-    if path and path.count("-") > 1:
+    check_once(path or ())
+
+
+def check_once(names: Sequence[str]) -> None:
+    """Refuse standard input asked for twice."""
+    if names.count("-") > 1:
         raise typer.BadParameter("standard input can be read once only")
 
 
@@ -137,6 +151,11 @@ SHARED = tuple(
 def with_session(command: Callable[..., None]) -> Callable[..., None]:
     """Add the shared options to a command, which gets what they mean as a session, its first argument."""
     return _joined(command, SHARED)
+
+
+def with_output(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the shared options to a command whose result has one format and no width."""
+    return _joined(command, [item for item in SHARED if item.name not in {"form", "no_color", "width"}])
 
 
 def with_formats(formats: type[StrEnum], usual: StrEnum) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -60,6 +60,7 @@ def scale(
     from aiplan.planning.scale import scale as scale_all
     from aiplan.planning.variants import assignments
     from aiplan.report.scale import render, render_drawn
+    from aiplan.report.scale.drawing import graph
     from aiplan.scenario.conditions import read_conditions
 
     found = Diagnostics()
@@ -71,11 +72,7 @@ def scale(
     with Progress("sizes", len(request.accelerators) * len(request.kinds), quiet=session.quiet) as progress:
         answer = scale_all(source, layers, changes, request, progress.upto)
     answer.raise_if_unanswered()
-    if svg:
-        from aiplan.report.line_chart import line_chart
-        from aiplan.report.scale.drawing import graph
-
-        session._replace(output=svg).emit(lambda _: line_chart(graph(answer)))
+    session.curves(svg, lambda: graph(answer))
     report = render_drawn if plot else render
     session.emit(lambda look: report(answer, session.form, look))
     if not answer.fits:

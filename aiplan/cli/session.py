@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from aiplan.planning.estimate import Estimate
     from aiplan.planning.variants import Loaded, Setting, Source
     from aiplan.report.console import Look
+    from aiplan.report.graph import Graph
+    from aiplan.report.picture import Picture
     from aiplan.scenario.load import Scenario
     from aiplan.scenario.runs import MeasuredRun
 
@@ -142,6 +144,19 @@ class Session(NamedTuple):
         from aiplan.report.console import Look
 
         self.save(rendered(Look(width=self.width)), self.output)
+
+    def picture(self, path: str, drawn: Callable[[], Picture]) -> None:
+        """Write a picture to where it was asked for."""
+        from aiplan.report.picture import svg
+
+        self._replace(output=path).emit(lambda _: svg(drawn()))
+
+    def curves(self, path: str | None, graph: Callable[[], Graph]) -> None:
+        """Write curves as a picture, if a file was asked for."""
+        if path is not None:
+            from aiplan.report.line_chart import line_chart
+
+            self.picture(path, lambda: line_chart(graph()))
 
     def save(self, text: str, path: str) -> None:
         """Write a text to a file that was asked for."""

@@ -58,6 +58,8 @@ def size(
     sure: Annotated[
         bool, typer.Option("--sure", help="Deadline and budget must hold at the upper end of the 90 % interval.")
     ] = False,
+    plot: Annotated[bool, typer.Option("--plot", help="Draw time to train over GPUs below the table.")] = False,
+    svg: Annotated[str | None, typer.Option("--svg", metavar="FILE", help="Write that plot as SVG too.")] = None,
     settings: SetOption = None,
     convention: ConventionOption = Convention.MEGATRON,
 ) -> None:
@@ -74,7 +76,8 @@ def size(
     from aiplan.planning.size import Request, usual_goal
     from aiplan.planning.size import size as size_all
     from aiplan.planning.variants import assignments
-    from aiplan.report.size import render
+    from aiplan.report.size import render, render_drawn
+    from aiplan.report.size.drawing import graph
     from aiplan.scenario.conditions import read_conditions
 
     found = Diagnostics()
@@ -87,7 +90,9 @@ def size(
     source, changes, layers = source_of(scenario), assignments(settings or ()), session.catalog()
     with Progress("searches", None, quiet=session.quiet) as progress:
         answer = size_all(source, layers, changes, request, progress.upto)
-    session.emit(lambda look: render(answer, session.form, look))
+    session.curves(svg, lambda: graph(answer))
+    report = render_drawn if plot else render
+    session.emit(lambda look: report(answer, session.form, look))
     if answer.best is None:
         from aiplan.report.size.wording import none_meets
 

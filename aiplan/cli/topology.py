@@ -10,7 +10,6 @@ from aiplan.cli.options import SetOption, with_session
 if TYPE_CHECKING:
     from aiplan.cli.session import Session
     from aiplan.planning.fabrics import Survey
-    from aiplan.report.topology import Answer
 
 SHORT = "Fabrics side by side: switches, cables, hops, contention, cost, limits."
 HELP = """Compare kinds of fabrics for a number of accelerators, or for the cluster of a scenario.
@@ -96,7 +95,7 @@ def topology(
         over = over or loaded.file.cluster.network.oversubscription
         answer = Answer(fabrics.survey(machine, chosen, over), loaded, placement(loaded))
     for kind in drawn:
-        _draw(session, answer, fabrics.survey(machine, (kind,), over), svg or "")
+        _draw(session, fabrics.survey(machine, (kind,), over), svg or "")
     session.emit(lambda look: render(answer, session.form, look))
     if not answer.survey.fits:
         raise typer.Exit(NO)
@@ -120,7 +119,7 @@ def _check(
         raise typer.BadParameter("--draw KIND and --svg FILE go together", param_hint="--draw")
 
 
-def _draw(session: "Session", answer: "Answer", survey: "Survey", path: str) -> None:
+def _draw(session: "Session", survey: "Survey", path: str) -> None:
     from aiplan.declare import Diagnostics
     from aiplan.report.topology.drawing import drawing
 
@@ -129,5 +128,5 @@ def _draw(session: "Session", answer: "Answer", survey: "Survey", path: str) -> 
         diagnostics = Diagnostics()
         diagnostics.error("AIP107", f"{row.kind.name} does not fit: {row.reason}", hint="draw another kind")
         raise diagnostics.failure()
-    text = drawing(answer, row, row.sized)
-    session._replace(output=path).emit(lambda _: text)
+    sized = row.sized
+    session.picture(path, lambda: drawing(survey.machine, row.kind, sized))

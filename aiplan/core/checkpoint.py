@@ -133,6 +133,36 @@ def snapshot_time(size: Numeric, ranks: Numeric, bandwidth: Numeric, planning: N
 
 
 @closed_form
+def writing_nodes(writers: Numeric, each: Numeric) -> Numeric:
+    """Nodes that a number of writing processes fill.
+
+    n = ceil(w / g)
+
+    Parameters
+    ----------
+    writers : numeric
+        Processes w that write. [-]
+    each : numeric
+        Processes g of a node. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    Writers are neighbours, as the ranks of one replica of a model are.
+
+    References
+    ----------
+    .. [1] Jiang et al., "MegaScale: Scaling Large Language Model Training to More Than 10,000 GPUs", NSDI 2024,
+       section 4.4. https://arxiv.org/abs/2402.15627
+    """
+    return np.ceil(writers / each)
+
+
+@closed_form
 def host_memory(size: Numeric, nodes: Numeric, copies: Numeric) -> Numeric:
     """Host memory of a node that checkpoints under way take.
 
@@ -295,33 +325,3 @@ def peer_loss_share(nodes: Numeric, together: Numeric) -> Numeric:
        2023. https://www.cs.rice.edu/~eugeneng/papers/SOSP23.pdf
     """
     return np.where(np.asarray(nodes) > 1, together / np.maximum(nodes - 1.0, 1.0), 1.0)
-
-
-@closed_form
-def stall_overhead(stall: Numeric, interval: Numeric) -> Numeric:
-    """Share of the time that saves take.
-
-    f = w / (t + w)
-
-    Parameters
-    ----------
-    stall : numeric
-        Time w that training stands still for a save. [s]
-    interval : numeric
-        Time t of training between two saves. [s]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [-]
-
-    Notes
-    -----
-    Failures apart.
-
-    References
-    ----------
-    .. [1] Mohan, Phanishayee and Chidambaram, "CheckFreq: Frequent, Fine-Grained DNN Checkpointing", FAST 2021.
-       https://www.usenix.org/conference/fast21/presentation/mohan
-    """
-    return stall / (interval + stall)

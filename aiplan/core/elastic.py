@@ -13,6 +13,37 @@ if TYPE_CHECKING:
 
 
 @closed_form
+def replica_nodes(ranks: Numeric, each: Numeric, nodes: Numeric) -> Numeric:
+    """Nodes that a replica of the model takes.
+
+    k = min(max(1, r / g), n)
+
+    Parameters
+    ----------
+    ranks : numeric
+        Ranks r of a replica: tensor x pipeline x context parallel. [-]
+    each : numeric
+        Accelerators g of a node. [-]
+    nodes : numeric
+        Nodes n of the job. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    A node that several replicas share is lost to all of them.
+
+    References
+    ----------
+    .. [1] Fault-tolerant HSDP on 100,000 GPUs, 2026. https://arxiv.org/abs/2602.00277
+    """
+    return np.minimum(np.maximum(ranks / each, 1.0), nodes)
+
+
+@closed_form
 def replicas_left(nodes: Numeric, away: Numeric, replica: Numeric) -> Numeric:
     """Share of the speed that is left when nodes are away and whole replicas stop.
 
@@ -165,51 +196,3 @@ def break_even_repair(restart: Numeric, interval: Numeric, speed: Numeric) -> Nu
     .. [1] PyTorch, "Torch Distributed Elastic". https://pytorch.org/docs/stable/elastic/run.html
     """
     return (restart + interval / 2.0) / speed
-
-
-@closed_form
-def elastic_goodput(
-    nodes: Numeric, least: Numeric, replica: Numeric, rate: Numeric, repair: Numeric, cost: Numeric
-) -> Numeric:
-    """Share of full speed that an elastic job keeps.
-
-    E = sum over k of Binomial(k; N, r T / (1 + r T)) v(k) (1 - c (r (N - k) + k / T))
-
-    Parameters
-    ----------
-    nodes : numeric
-        Nodes N of the job. [-]
-    least : numeric
-        Nodes below which it stops. [-]
-    replica : numeric
-        Nodes of a replica. [-]
-    rate : numeric
-        Rate r at which one node fails. [1/s]
-    repair : numeric
-        Mean time T until it is back. [s]
-    cost : numeric
-        Time c that a change of members costs. [s]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [-]
-
-    Notes
-    -----
-    To first order in c. Nodes away are binomial: N places, each away for the share r T / (1 + r T). Not below
-    0.
-
-    References
-    ----------
-    .. [1] PyTorch, "Torch Distributed Elastic". https://pytorch.org/docs/stable/elastic/run.html
-    """
-    away = rate * repair / (1.0 + rate * repair)
-    chance = (1.0 - away) ** nodes
-    total = 0.0 * chance
-    for count in range(int(np.max(nodes - least)) + 1):
-        changes = cost * (rate * (nodes - count) + count / repair)
-        speed = np.floor((nodes - count) / replica) * replica / nodes
-        total = total + np.where(nodes - count >= least, chance * speed * np.maximum(1.0 - changes, 0.0), 0.0)
-        chance = chance * (nodes - count) / (count + 1.0) * away / (1.0 - away)
-    return total

@@ -42,6 +42,11 @@ class Recording:
         """Keep a call; the first one that returned an object is the one that made it."""
         self._calls.setdefault(id(call.result), call)
 
+    @property
+    def functions(self) -> list[Callable[..., Any]]:
+        """The closed forms that were called, each once, in the order of their first calls."""
+        return list(dict.fromkeys(call.function for call in self._calls.values()))
+
     def producer(self, value: object) -> Call | None:
         """Return the call that produced this very object, if a closed form did."""
         return self._calls.get(id(value))

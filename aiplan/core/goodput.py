@@ -20,40 +20,6 @@ def _grown(rate: Numeric, duration: Numeric) -> Numeric:
 
 
 @closed_form
-def linear_ettr(rate: Numeric, interval: Numeric, stall: Numeric, restart: Numeric) -> Numeric:
-    """Effective training time ratio, to first order.
-
-    E = (1 - r (u + t / 2)) / (1 + w / t)
-
-    Parameters
-    ----------
-    rate : numeric
-        Rate r of interruptions. [1/s]
-    interval : numeric
-        Time t of training between two saves. [s]
-    stall : numeric
-        Time w that training stands still for a save. [s]
-    restart : numeric
-        Time u from an interruption to training again. [s]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [-]
-
-    Notes
-    -----
-    Valid while u + t / 2 is far below 1 / r; collapses where it is not. A cross-check of `ettr`.
-
-    References
-    ----------
-    .. [1] Kokolis et al., "Revisiting Reliability in Large-Scale Machine Learning Research Clusters", 2024.
-       https://arxiv.org/abs/2410.21680
-    """
-    return (1.0 - rate * (restart + interval / 2.0)) / (1.0 + stall / interval)
-
-
-@closed_form
 def ettr(rate: Numeric, interval: Numeric, stall: Numeric, restart: Numeric, drain: Numeric) -> Numeric:
     """Effective training time ratio, interruptions being exponential.
 
@@ -91,47 +57,6 @@ def ettr(rate: Numeric, interval: Numeric, stall: Numeric, restart: Numeric, dra
 
 
 @closed_form
-def wall_time(
-    duration: Numeric, rate: Numeric, interval: Numeric, stall: Numeric, restart: Numeric, drain: Numeric
-) -> Numeric:
-    """Wall-clock time of a run with interruptions.
-
-    W = T exp(r (u + b)) (exp(r (t + w)) - 1) / (r t)
-
-    Parameters
-    ----------
-    duration : numeric
-        Time T of training without stalls and interruptions. [s]
-    rate : numeric
-        Rate r of interruptions. [1/s]
-    interval : numeric
-        Time t of training between two saves. [s]
-    stall : numeric
-        Time w that training stands still for a save. [s]
-    restart : numeric
-        Time u from an interruption to training again. [s]
-    drain : numeric
-        Time b from the end of a stall until the save is durable. [s]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [s]
-
-    Notes
-    -----
-    T / ettr. Infinite where hardly a save is ever reached.
-
-    References
-    ----------
-    .. [1] Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps", 2006.
-       https://doi.org/10.1016/j.future.2004.11.016
-    """
-    with np.errstate(over="ignore"):
-        return duration / interval * np.exp(rate * (restart + drain)) * _grown(rate, interval + stall)
-
-
-@closed_form
 def save_stalls(duration: Numeric, interval: Numeric, stall: Numeric) -> Numeric:
     """Time of a run that saves take, those of lost work apart.
 
@@ -161,6 +86,43 @@ def save_stalls(duration: Numeric, interval: Numeric, stall: Numeric) -> Numeric
        https://doi.org/10.1016/j.future.2004.11.016
     """
     return duration * stall / interval
+
+
+@closed_form
+def planned_stops(duration: Numeric, every: Numeric, each: Numeric) -> Numeric:
+    """Time that a run stands still for stops that are planned.
+
+    s = T t / e
+
+    Parameters
+    ----------
+    duration : numeric
+        Running time T. [s]
+    every : numeric
+        Running time e from one stop to the next. [s]
+    each : numeric
+        Time t of one. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    A mean: stops are not whole numbers. A checkpoint is saved before each, so that no work is lost.
+
+    Examples
+    --------
+    >>> planned_stops(720.0, 168.0, 7.0)
+    30.0
+
+    References
+    ----------
+    .. [1] Llama team, "The Llama 3 Herd of Models", 2024, section 3.3.4: 47 of 466 interruptions were planned.
+       https://arxiv.org/abs/2407.21783
+    """
+    return duration * each / every
 
 
 @closed_form
@@ -241,37 +203,6 @@ def lost_time(duration: Numeric, rate: Numeric, interval: Numeric, stall: Numeri
 
 
 @closed_form
-def restart_time(rate: Numeric, restart: Numeric) -> Numeric:
-    """Mean time until a restart succeeds that interruptions strike too.
-
-    t = (exp(r u) - 1) / r
-
-    Parameters
-    ----------
-    rate : numeric
-        Rate r of interruptions. [1/s]
-    restart : numeric
-        Time u of a restart that nothing strikes. [s]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [s]
-
-    Notes
-    -----
-    A struck restart begins anew.
-
-    References
-    ----------
-    .. [1] Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps", 2006.
-       https://doi.org/10.1016/j.future.2004.11.016
-    """
-    with np.errstate(over="ignore"):
-        return 1.0 * _grown(rate, restart)
-
-
-@closed_form
 def two_level_ettr(near: Numeric, far: Numeric) -> Numeric:
     """Effective training time ratio with frequent saves close by, and rare ones that survive all interruptions.
 
@@ -299,35 +230,6 @@ def two_level_ettr(near: Numeric, far: Numeric) -> Numeric:
        https://doi.org/10.1109/SC.2010.18
     """
     return near * far
-
-
-@closed_form
-def recovery_bound(restart: Numeric, mtbf: Numeric) -> Numeric:
-    """Effective training time ratio if recovery were the only loss.
-
-    E = 1 - u / M
-
-    Parameters
-    ----------
-    restart : numeric
-        Time u from an interruption to training again. [s]
-    mtbf : numeric
-        Mean time M between interruptions. [s]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [-]
-
-    Notes
-    -----
-    An upper bound: what is trained anew is not in it.
-
-    References
-    ----------
-    .. [1] Fault-tolerant HSDP on 100,000 GPUs, 2026. https://arxiv.org/abs/2602.00277
-    """
-    return 1.0 - restart / mtbf
 
 
 @closed_form
@@ -386,7 +288,7 @@ def restart_part(rate: Numeric, restart: Numeric, part: Numeric) -> Numeric:
 
     Notes
     -----
-    Struck restarts are spread over the parts by their length, so that parts add up to `restart_time`.
+    Struck restarts are spread over the parts by their length, so that parts add up to (exp(r u) - 1) / r.
 
     References
     ----------

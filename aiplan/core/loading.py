@@ -175,38 +175,6 @@ def lru_hit_rate(share: Numeric) -> Numeric:
 
 
 @closed_form
-def serial_fetch_rate(hits: Numeric, cache: Numeric, storage: Numeric) -> Numeric:
-    """Rate of reads that go to the cache or to storage, one after the other.
-
-    b = 1 / (h / c + (1 - h) / s)
-
-    Parameters
-    ----------
-    hits : numeric
-        Share h that the cache has. [-]
-    cache : numeric
-        Rate c of the cache. [B/s]
-    storage : numeric
-        Rate s of the storage. [B/s]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [B/s]
-
-    Notes
-    -----
-    One worker: hits wait behind misses.
-
-    References
-    ----------
-    .. [1] Mohan et al., "Analyzing and Mitigating Data Stalls in DNN Training", VLDB 2021.
-       https://www.vldb.org/pvldb/vol14/p771-mohan.pdf
-    """
-    return 1.0 / (hits / cache + (1.0 - hits) / storage)
-
-
-@closed_form
 def overlapped_fetch_rate(hits: Numeric, cache: Numeric, storage: Numeric) -> Numeric:
     """Rate of reads that go to the cache and to storage at the same time.
 

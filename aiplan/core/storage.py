@@ -143,38 +143,6 @@ def round_robin_targets(targets: Numeric, files: Numeric, stripe: Numeric) -> Nu
 
 
 @closed_form
-def random_targets(targets: Numeric, files: Numeric, stripe: Numeric) -> Numeric:
-    """Targets that files use when each file lies anywhere.
-
-    k = K (1 - (1 - c / K)^m)
-
-    Parameters
-    ----------
-    targets : numeric
-        Targets K of the system. [-]
-    files : numeric
-        Files m open at once. [-]
-    stripe : numeric
-        Targets c that a file is striped over, at most K. [-]
-
-    Returns
-    -------
-    numeric
-        Broadcast shape of the inputs. [-]
-
-    Notes
-    -----
-    Mean of independent choices. The fullest target has more than its share, so this is a bound as well.
-
-    References
-    ----------
-    .. [1] Schwan, "Lustre: Building a File System for 1000-node Clusters", Linux Symposium 2003.
-       https://www.kernel.org/doc/ols/2003/ols2003-pages-380-386.pdf
-    """
-    return targets * (1.0 - (1.0 - np.minimum(stripe / targets, 1.0)) ** files)
-
-
-@closed_form
 def requests_bandwidth(prefixes: Numeric, requests: Numeric, size: Numeric) -> Numeric:
     """Rate that a limit on requests leaves.
 

@@ -106,6 +106,44 @@ def step_count(tokens: Numeric, global_batch: Numeric, sequence: Numeric) -> Num
 
 
 @closed_form
+def evaluation_time(sequences: Numeric, global_batch: Numeric, step_time: Numeric) -> Numeric:
+    """Time to go through some sequences without learning from them.
+
+    t = n T / (3 B)
+
+    Parameters
+    ----------
+    sequences : numeric
+        Sequences n of one evaluation. [-]
+    global_batch : numeric
+        Sequences B of a step. [-]
+    step_time : numeric
+        Time T of a step. [s]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    The backward pass takes twice the forward one. Recomputation and the reduction of gradients, which an evaluation
+    has not, make it a little high; a batch that does not fill the pipeline, a little low.
+
+    Examples
+    --------
+    >>> evaluation_time(512.0, 1024.0, 6.0)
+    1.0
+
+    References
+    ----------
+    .. [1] Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", 2021,
+       section 3. https://arxiv.org/abs/2104.04473
+    """
+    return sequences * step_time / (3.0 * global_batch)
+
+
+@closed_form
 def time_to_train(steps: Numeric, step_time: Numeric) -> Numeric:
     """Time of all steps of a training run.
 

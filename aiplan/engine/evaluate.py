@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aiplan.core import buffers, compose, cost, energy, training
+from aiplan.core import buffers, compose, cost, training
 from aiplan.engine.counts import CONVENTIONS, flops_per_token, parameters
 from aiplan.engine.footprint import held, memory_terms
+from aiplan.engine.power import energy_terms
 from aiplan.engine.step import step_terms
 from aiplan.engine.supply import loading_terms, supply_terms
 from aiplan.engine.tree import add_up
@@ -36,12 +37,7 @@ def evaluate(values: Inputs, run: RunInputs | None = None) -> dict[str, Array]:
         Dotted name to array of shape (1, plans), SI units. Parents of the tree are the sums of their children.
         Unknown is NaN.
     """
-    terms = step_and_memory(values, run)
-    terms |= run_terms(values, terms["step"])
-    if run is None:
-        return terms
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a run that never ends is infinite
-        return terms | wallclock_terms(values, run, terms)
+    return whole_terms(values, run, step_and_memory(values, run))
 
 
 def step_and_memory(values: Inputs, run: RunInputs | None = None) -> dict[str, Array]:
@@ -51,25 +47,46 @@ def step_and_memory(values: Inputs, run: RunInputs | None = None) -> dict[str, A
     memory, fullest = memory_terms(values, holds)
     leaves |= memory | {"step.loading": compose.repeated(values.cluster.step_overhead, 0.0)}
     terms = add_up(leaves)
-    supply: dict[str, Array] = {}
     if run is not None:
-        supply = supply_terms(run)
-        supply |= loading_terms(values, run, supply, terms["step"])
-        terms = add_up(leaves | {"step.loading": supply["step.loading"]}) | supply
+        terms |= supply_terms(values, run)
+        terms |= at_step(values, run, terms, terms["step"])
     terms["memory.stage"] = compose.at_stage(values.stages.index, fullest)
     terms["memory.capacity"] = values.cluster.memory_capacity
     terms["memory.needed"] = buffers.bytes_beyond(terms["memory"], terms["memory.cached"])
     return terms
 
 
+def at_step(values: Inputs, run: RunInputs | None, terms: dict[str, Array], busy: Array) -> dict[str, Array]:
+    """Return the terms of a batch as if its steps took so long, waiting for data not counted."""
+    if run is None:
+        return {"step": busy}
+    waits = loading_terms(values, run, terms, busy)
+    return terms | waits | {"step": compose.summed(busy, waits["step.loading"])}
+
+
+def whole_terms(values: Inputs, run: RunInputs | None, terms: dict[str, Array]) -> dict[str, Array]:
+    """Return the terms of a step, and all that follows from them."""
+    terms = timed_terms(values, run, terms)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        return terms | energy_terms(values, run, terms)
+
+
+def timed_terms(values: Inputs, run: RunInputs | None, terms: dict[str, Array]) -> dict[str, Array]:
+    """Return the terms of a step, and what follows from its time alone, whatever it consists of: all but energy."""
+    terms = terms | run_terms(values, terms["step"])
+    if run is None:
+        return terms
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a run that never ends is infinite
+        return terms | wallclock_terms(values, run, terms)
+
+
 def run_terms(values: Inputs, step_time: Array) -> dict[str, Array]:
-    """Return what follows from the time of a step: rate, duration, cost, energy, operations and utilisation."""
+    """Return what follows from the time of a step: rate, duration, cost, operations and utilisation."""
     work, cluster = values.workload, values.cluster
     count = parameters(values.model)
     rate = training.tokens_per_second(work.global_batch, work.sequence, step_time, cluster.accelerators)
     steps = training.step_count(work.tokens, work.global_batch, work.sequence)
     duration = training.time_to_train(steps, step_time)
-    used = energy.training_energy(cluster.accelerators, cluster.power, cluster.pue, duration)
     named = {
         "parameters.total": count.total,
         "parameters.active": count.active,
@@ -77,9 +94,6 @@ def run_terms(values: Inputs, step_time: Array) -> dict[str, Array]:
         "run.steps": steps,
         "run.time_to_train": duration,
         "run.cost": cost.rental_cost(cluster.accelerators, duration, cluster.price),
-        "run.energy": used,
-        "run.electricity": cost.electricity_cost(used, cluster.electricity_price),
-        "run.carbon": energy.emitted_carbon(used, cluster.carbon_intensity),
     }
     for convention in CONVENTIONS:
         per_token = flops_per_token(values, convention)

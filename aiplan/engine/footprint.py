@@ -101,10 +101,14 @@ def memory_terms(values: Inputs, holds: Held) -> tuple[dict[str, Array], StageIn
     return {name: compose.at_stage(part, fullest) for name, part in per_stage.items()}, fullest
 
 
+def stage_terms(values: Inputs) -> dict[str, Array]:
+    """Bytes by kind on every stage that differs, each (stages, plans), or (1, plans) where all are alike."""
+    return _per_stage(values, held(values))[0]
+
+
 def first_stage_terms(values: Inputs) -> dict[str, Array]:
     """Bytes by kind on the first stage, each (1, plans)."""
-    per_stage, _ = _per_stage(values, held(values))
-    return {name: part[..., :1, :] for name, part in per_stage.items()}
+    return {name: part[..., :1, :] for name, part in stage_terms(values).items()}
 
 
 def _per_stage(values: Inputs, holds: Held) -> tuple[dict[str, Array], Array]:

@@ -134,6 +134,11 @@ class ClusterInputs(_Named):
     reserved_memory: Array
     fragmentation: Array
     power: Array
+    device_power: Array
+    node_power: Array
+    network_power: Array
+    waiting_share: Array
+    idle_share: Array
     pue: Array
     carbon_intensity: Array
     electricity_price: Array

@@ -57,9 +57,9 @@ class CheckpointInputs(NamedTuple):
     weight_bytes: Array
     state_bytes: Array
     ratio: Array
-    writers: Array
-    writing_nodes: Array
-    files: Array
+    by_layout: Array
+    all_ranks: Array
+    one_rank: Array
     gathers: Array
     writer_rate: Array
     host_rate: Array
@@ -74,7 +74,7 @@ class CheckpointInputs(NamedTuple):
     near_read: Array
     joint_loss: Array
     keep: Array
-    readers: Array
+    all_read: Array
     broadcasts: Array
     copies: Array
 
@@ -95,10 +95,11 @@ class ReliabilityInputs(NamedTuple):
     limited: Array
     spares: Array
     elastic: Array
-    replica_nodes: Array
     evaluation_every: Array
     evaluation_time: Array
-    idle_share: Array
+    evaluation_sequences: Array
+    maintenance_every: Array
+    maintenance_time: Array
     starts: Array
 
 

@@ -8,6 +8,9 @@ from aiplan.core import checkpoint, compose, goodput, reliability, save_interval
 from aiplan.engine.counts import parameters
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from aiplan.core.arrays import Array
     from aiplan.engine.inputs import Inputs
     from aiplan.engine.run_inputs import CheckpointInputs, RunInputs
@@ -28,6 +31,7 @@ class Level(NamedTuple):
 def saving_terms(values: Inputs, run: RunInputs, supply: dict[str, Array]) -> dict[str, Array]:
     """Bytes and times of one checkpoint."""
     saves, store, cluster = run.checkpoint, run.storage, values.cluster
+    writers, writing = supply["checkpoint.writers"], supply["checkpoint.writing_nodes"]
     count = parameters(values.model).total
     size = checkpoint.checkpoint_bytes(count, compose.summed(saves.weight_bytes, saves.state_bytes), saves.ratio)
     weights = checkpoint.checkpoint_bytes(count, saves.weight_bytes, saves.ratio)
@@ -37,17 +41,16 @@ def saving_terms(values: Inputs, run: RunInputs, supply: dict[str, Array]) -> di
     )
     whole_node = compose.product(rank, cluster.accelerators_per_node)
     gathered = compose.product(saves.gathers, size)
-    metadata = storage.transfer_time(gathered, whole_node, 1.0, saves.files, store.file_rate)
+    metadata = storage.transfer_time(gathered, whole_node, 1.0, writers, store.file_rate)
     node = storage.narrowest(store.network, store.write_client)
-    write = checkpoint.save_time(
-        size, saves.writers, saves.writer_rate, saves.writing_nodes, node, supply["storage.write"], metadata
-    )
-    snapshot = checkpoint.snapshot_time(size, saves.writers, saves.host_rate, saves.planning)
-    drives = compose.summed(checkpoint.replica_time(size, saves.writing_nodes, saves.near_write), saves.planning)
+    write = checkpoint.save_time(size, writers, saves.writer_rate, writing, node, supply["storage.write"], metadata)
+    snapshot = checkpoint.snapshot_time(size, writers, saves.host_rate, saves.planning)
+    drives = compose.summed(checkpoint.replica_time(size, writing, saves.near_write), saves.planning)
     tiered = compose.product(saves.near, compose.rest(saves.in_memory))
     copied = compose.chosen(tiered, save_intervals.not_before(snapshot, drives, 0.0), snapshot)
-    read = checkpoint.read_bytes(states, 1.0, weights, saves.readers)
-    handed = compose.product(weights, saves.broadcasts)
+    read = checkpoint.read_bytes(states, 1.0, weights, supply["checkpoint.readers"])
+    several = compose.chosen(compose.summed(values.plan.data, -1.0), saves.broadcasts, 0.0)
+    handed = compose.product(weights, several)
     shards = compose.product(values.plan.tensor, values.plan.pipeline)
     made = saves.made
     return {
@@ -58,16 +61,14 @@ def saving_terms(values: Inputs, run: RunInputs, supply: dict[str, Array]) -> di
         ),
         "checkpoint.drain": compose.product(made, compose.chosen(saves.asynchronous, write, 0.0)),
         "checkpoint.replica": compose.product(
-            saves.in_memory, checkpoint.replica_time(size, saves.writing_nodes, saves.near_write)
+            saves.in_memory, checkpoint.replica_time(size, writing, saves.near_write)
         ),
-        "checkpoint.host_memory": checkpoint.host_memory(size, saves.writing_nodes, saves.copies),
+        "checkpoint.host_memory": checkpoint.host_memory(size, writing, saves.copies),
         "checkpoint.restore_bytes": read,
         "checkpoint.load": compose.product(
             made, checkpoint.restore_time(read, supply["storage.read"], handed, shards, rank)
         ),
-        "checkpoint.load_near": compose.product(
-            saves.near, checkpoint.replica_time(size, saves.writing_nodes, saves.near_read)
-        ),
+        "checkpoint.load_near": compose.product(saves.near, checkpoint.replica_time(size, writing, saves.near_read)),
     }
 
 
@@ -114,6 +115,15 @@ def levels(run: RunInputs, terms: dict[str, Array], work: Array, step: Array) ->
         Level(near_rate, pace, near_stall, replica, load_near, near_replace, near_restart),
         Level(far_rate, far, far_stall, drain, load, far_replace, far_restart),
     )
+
+
+def intervals_kept(run: RunInputs, terms: dict[str, Array]) -> NDArray[np.bool_]:
+    """Whether the intervals that are given can be held: saves are durable before the next, and some are made."""
+    saves = run.checkpoint
+    kept: NDArray[np.bool_] = (saves.given == 0) | (terms["checkpoint.interval"] == saves.interval)
+    stored: NDArray[np.bool_] = terms["checkpoint.storage_interval"] == saves.storage_interval
+    both: NDArray[np.bool_] = kept & ((saves.stores_apart == 0) | stored)
+    return both
 
 
 def _restart(run: RunInputs, replace: Array, load: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aiplan.core import compose, loading, storage
+from aiplan.engine.writing import writing_terms
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
@@ -16,11 +17,12 @@ WRITE_STAGES = (*READ_STAGES, "targets")
 ENDS = ("", "_low", "_high")
 
 
-def supply_terms(run: RunInputs) -> dict[str, Array]:
+def supply_terms(values: Inputs, run: RunInputs) -> dict[str, Array]:
     """Rates of the stages that bytes pass between the job and its storage, and what is left of the narrowest."""
-    store, saves = run.storage, run.checkpoint
-    files = storage.round_robin_targets(store.targets, saves.files, store.stripe)
-    terms = {
+    store, saves = run.storage, writing_terms(values, run)
+    files = storage.round_robin_targets(store.targets, saves["checkpoint.writers"], store.stripe)
+    writing = saves["checkpoint.writing_nodes"]
+    terms = saves | {
         "storage.read.servers": store.read_system,
         "storage.read.requests": store.read_requests,
         "storage.read.clients": storage.clients_bandwidth(store.nodes, store.read_client),
@@ -28,8 +30,8 @@ def supply_terms(run: RunInputs) -> dict[str, Array]:
         "storage.read.core": store.core,
         "storage.write.servers": store.write_system,
         "storage.write.requests": store.write_requests,
-        "storage.write.clients": storage.clients_bandwidth(saves.writing_nodes, store.write_client),
-        "storage.write.network": storage.clients_bandwidth(saves.writing_nodes, store.network),
+        "storage.write.clients": storage.clients_bandwidth(writing, store.write_client),
+        "storage.write.network": storage.clients_bandwidth(writing, store.network),
         "storage.write.core": store.core,
         "storage.write.targets": storage.servers_bandwidth(files, store.target, 1.0),
     }
@@ -54,6 +56,7 @@ def loading_terms(values: Inputs, run: RunInputs, supply: dict[str, Array], step
     demand = loading.read_demand(work.global_batch, store.record, step)
     stall = loading.exposed_loading(step, fetch, store.latency, store.prefetch)
     return {
+        "loading.busy": step,
         "loading.demand": demand,
         "loading.hits": hits,
         "loading.rate": rate,

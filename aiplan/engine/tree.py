@@ -111,6 +111,20 @@ TREE: dict[str, Branch] = {
 }
 ROOTS = ("step", "memory")
 
+
+def _energy(root: str, label: str) -> dict[str, Branch]:
+    parts = {
+        "computing": "Accelerators that compute",
+        "waiting": "Accelerators that wait",
+        "idle": "Accelerators without a process",
+        "nodes": "Processors, memory, fans, adapters",
+        "network": "Switches and optical modules",
+        "cooling": "Cooling and power conversion",
+    }
+    names = {f"{root}.energy.{name}": Branch(text, "J") for name, text in parts.items()}
+    return {f"{root}.energy": Branch(label, "J", tuple(names))} | names
+
+
 RUN_TREE: dict[str, Branch] = {
     "wallclock": Branch(
         "Wall clock",
@@ -123,6 +137,7 @@ RUN_TREE: dict[str, Branch] = {
             "wallclock.lost",
             "wallclock.restarts",
             "wallclock.nodes",
+            "wallclock.maintenance",
             "wallclock.startup",
         ),
     ),
@@ -150,6 +165,7 @@ RUN_TREE: dict[str, Branch] = {
     "wallclock.restarts.load": Branch("Loading the checkpoint", "s"),
     "wallclock.restarts.warm_up": Branch("Compilation and first step", "s"),
     "wallclock.nodes": Branch("Without a spare node", "s"),
+    "wallclock.maintenance": Branch("Planned stops", "s"),
     "wallclock.startup": Branch("First start", "s"),
     "total.cost": Branch(
         "Cost of the whole run", "USD", ("total.cost.accelerators", "total.cost.spares", "total.cost.storage")
@@ -157,13 +173,12 @@ RUN_TREE: dict[str, Branch] = {
     "total.cost.accelerators": Branch("Accelerators", "USD"),
     "total.cost.spares": Branch("Spare nodes", "USD"),
     "total.cost.storage": Branch("Storage", "USD"),
-    "total.energy": Branch("Energy of the whole run", "J", ("total.energy.training", "total.energy.waiting")),
-    "total.energy.training": Branch("Training, lost work and evaluation", "J"),
-    "total.energy.waiting": Branch("Waiting: stalls, restarts, missing nodes", "J"),
-}
+} | _energy("total", "Energy of the whole run")
 """Terms of a run as a whole: there only where a scenario speaks of storage, checkpoints or failures."""
 RUN_ROOTS = ("wallclock", "total.cost", "total.energy")
-BRANCHES = TREE | RUN_TREE
+ENERGY = {name: branch for root in ("run", "total") for name, branch in _energy(root, "Energy of all steps").items()}
+"""Energy of steps alone, and of a run as a whole, by who draws it."""
+BRANCHES = TREE | ENERGY | RUN_TREE
 
 
 def add_up(leaves: Mapping[str, Array], tree: Mapping[str, Branch] = TREE) -> dict[str, Array]:

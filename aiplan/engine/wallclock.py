@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aiplan.core import compose, cost, elastic, energy, goodput, reliability, spread, storage
+from aiplan.core import compose, cost, elastic, goodput, reliability, spread, storage, training
 from aiplan.engine.saving import Level, failure_terms, levels, ratio, saving_terms
-from aiplan.engine.tree import RUN_TREE, TREE, add_up
+from aiplan.engine.tree import RUN_TREE, add_up
 
 if TYPE_CHECKING:
     from aiplan.core.arrays import Array
@@ -14,14 +14,12 @@ if TYPE_CHECKING:
     from aiplan.engine.run_inputs import RunInputs
 
 RESTARTS = ("detect", "replace", "start", "initialise", "load", "warm_up")
-BUSY = ("wallclock.steps", "wallclock.evaluation", "wallclock.lost")
-"""Parts of the wall clock in which accelerators compute."""
 NINETY_PERCENT = 1.6448536269514722
 """Standard deviations on each side of a mean that hold 90 % of a normal distribution."""
 
 
 def wallclock_terms(values: Inputs, run: RunInputs, terms: dict[str, Array]) -> dict[str, Array]:
-    """Time, cost and energy of a whole run; parents of the tree are the sums of their children.
+    """Time and cost of a whole run; parents of the tree are the sums of their children.
 
     Parameters
     ----------
@@ -34,10 +32,13 @@ def wallclock_terms(values: Inputs, run: RunInputs, terms: dict[str, Array]) -> 
     """
     found = saving_terms(values, run, terms) | failure_terms(values, run)
     steps, waits = terms["run.steps"], terms["step.loading"]
-    busy = compose.summed(*(terms[name] for name in TREE["step"].children if name != "step.loading"))
-    useful = compose.product(steps, busy)
+    useful = compose.product(steps, terms["loading.busy"])
     loading = compose.product(steps, waits)
-    pauses = compose.product(compose.quotient(steps, run.reliability.evaluation_every), run.reliability.evaluation_time)
+    forward = training.evaluation_time(
+        run.reliability.evaluation_sequences, values.workload.global_batch, terms["loading.busy"]
+    )
+    each = compose.summed(run.reliability.evaluation_time, forward)
+    pauses = compose.product(compose.quotient(steps, run.reliability.evaluation_every), each)
     work = compose.summed(useful, loading, pauses)
     near, far = levels(run, found, work, terms["step"])
     stretched = far._replace(interval=compose.quotient(far.interval, ratio(near)))
@@ -48,7 +49,11 @@ def wallclock_terms(values: Inputs, run: RunInputs, terms: dict[str, Array]) -> 
     leaves["wallclock.startup"] = _startup(run)
     running = compose.summed(work, *(leaves[name] for name in first))
     interruptions = reliability.expected_interruptions(found["reliability.rate"], running)
-    leaves["wallclock.nodes"] = _without_spares(run, found, far, interruptions)
+    rates = found | {"checkpoint.replica_nodes": terms["checkpoint.replica_nodes"]}
+    leaves["wallclock.maintenance"] = goodput.planned_stops(
+        running, run.reliability.maintenance_every, run.reliability.maintenance_time
+    )
+    leaves["wallclock.nodes"] = _without_spares(run, rates, far, interruptions)
     wall = add_up(leaves, {name: branch for name, branch in RUN_TREE.items() if name.startswith("wallclock")})
     after = compose.summed(work, *first.values())
     deviation = spread.combined_deviation(_deviation(near, work), _deviation(stretched, after))
@@ -108,7 +113,7 @@ def _without_spares(run: RunInputs, found: dict[str, Array], far: Level, interru
     lost = compose.product(interruptions, fails.node_share)
     wait = reliability.spare_wait(fails.spares, rate, fails.repair)
     alone = reliability.blocking(fails.spares, compose.product(rate, fails.repair))
-    speed = elastic.replicas_left(nodes, 1.0, fails.replica_nodes)
+    speed = elastic.replicas_left(nodes, 1.0, found["checkpoint.replica_nodes"])
     shrinks = compose.product(fails.elastic, speed)
     again = compose.product(alone, elastic.spare_loss(far.restart, far.interval))
     smaller = compose.summed(again, compose.product(wait, compose.rest(speed)))
@@ -118,29 +123,22 @@ def _without_spares(run: RunInputs, found: dict[str, Array], far: Level, interru
 
 
 def _totals(values: Inputs, run: RunInputs, found: dict[str, Array], wall: dict[str, Array]) -> dict[str, Array]:
-    """Cost, energy and carbon of the whole run."""
+    """Cost of the whole run."""
     cluster, store, fails = values.cluster, run.storage, run.reliability
     whole = wall["wallclock"]
-    busy = compose.summed(*(wall[name] for name in BUSY))
     spares = compose.product(fails.spares, cluster.accelerators_per_node)
     kept = storage.kept_bytes(
         store.dataset, compose.product(run.checkpoint.keep, run.checkpoint.made), found["checkpoint.bytes"]
     )
     billed = compose.chosen(store.capacity, store.capacity, kept)
     stored = storage.storage_cost(billed, store.price, whole)
-    idle = compose.summed(*(wall[name] for name in RUN_TREE["wallclock"].children if name not in BUSY))
-    waiting = energy.waiting_energy(cluster.accelerators, cluster.power, fails.idle_share, cluster.pue, idle)
     leaves = {
         "total.cost.accelerators": cost.rental_cost(cluster.accelerators, whole, cluster.price),
         "total.cost.spares": cost.rental_cost(spares, whole, cluster.price),
         "total.cost.storage": compose.chosen(store.price, stored, 0.0),
-        "total.energy.training": energy.training_energy(cluster.accelerators, cluster.power, cluster.pue, busy),
-        "total.energy.waiting": waiting,
     }
-    totals = add_up(leaves, {name: branch for name, branch in RUN_TREE.items() if name.startswith("total")})
+    totals = add_up(leaves, {name: branch for name, branch in RUN_TREE.items() if name.startswith("total.cost")})
     return totals | {
         "storage.kept": kept,
-        "total.carbon": energy.emitted_carbon(totals["total.energy"], cluster.carbon_intensity),
-        "total.power": energy.facility_power(compose.summed(cluster.accelerators, spares), cluster.power, cluster.pue),
         "total.cost_per_trillion_tokens": cost.per_trillion_tokens(totals["total.cost"], values.workload.tokens),
     }

@@ -106,7 +106,7 @@ def _numbers(one: Estimate) -> dict[str, float]:
         "step_time_s": one["step"],
         "memory_bytes_per_gpu": one["memory"],
         "whole_time_s": one.whole_time,
-        "cost_usd": one["total.cost" if one.scenario.run else "run.cost"],
+        "cost_usd": one.of_run("total.cost"),
     }
 
 

@@ -13,6 +13,7 @@ from aiplan.planning.discover import targets
 from aiplan.planning.estimate import estimate
 from aiplan.planning.lints import behind_the_best, smells
 from aiplan.planning.names import unit
+from aiplan.planning.objectives import STEPS_ALONE
 from aiplan.planning.saved import is_saved, read_if_there, read_saved
 from aiplan.planning.variants import STDIN, Loaded, load_source, load_written
 from aiplan.scenario.conditions import CHOICES, SHARE, Condition, read_condition
@@ -36,7 +37,16 @@ STATES = ("ok", "exempt", "note", "warning", "error")
 """How a rule came out, the worst last."""
 BROKEN_RULE, UNKNOWN_RESULT, DOES_NOT_FIT = "AIP401", "AIP402", "does-not-fit"
 UNKNOWN_INPUT, SAVED_SUFFIX = "an input is unknown", ".json"
-DIMENSION_UNITS = {"money": "USD", "time": "s", "energy": "J", "carbon": "kg", "data": "B", "count": "1", SHARE: "%"}
+DIMENSION_UNITS = {
+    "money": "USD",
+    "time": "s",
+    "energy": "J",
+    "carbon": "kg",
+    "power": "W",
+    "data": "B",
+    "count": "1",
+    SHARE: "%",
+}
 
 
 class Verdict(NamedTuple):
@@ -204,8 +214,8 @@ def _judged(condition: Condition, of: Callable[[str], float]) -> tuple[float, bo
 def _answer(one: Estimate, term: str) -> float:
     if term == "utilisation":
         return one.mfu
-    if term == "wallclock":
-        return one.whole_time
+    if term in STEPS_ALONE or term == "run.goodput":
+        return one.of_run(term)
     if term == "plan.recompute":
         return float(CHOICES["recompute"].index(one.scenario.file.plan.recompute))
     return one.given(term) if term.startswith(("plan.", "cluster.")) else one[term]

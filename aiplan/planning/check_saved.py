@@ -7,26 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 from aiplan.declare import Diagnostics, Mark
 from aiplan.planning.saved import results
-from aiplan.scenario.conditions import CHOICES, FIELDS, OF_THE_RUN, Condition, read_condition
+from aiplan.scenario.conditions import CHOICES, FIELDS, Condition, read_condition
 from aiplan.units import UnitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 KEYS = {
-    "step": "step_time_s",
-    "run.time_to_train": "time_to_train_s",
-    "run.cost": "cost_usd",
-    "run.energy": "energy_j",
-    "run.carbon": "carbon_kg",
-    "run.tokens_per_s_per_gpu": "tokens_per_s_per_gpu",
-    "utilisation": "mfu",
-    "utilisation.hardware": "hfu",
-    "memory.capacity": "memory_capacity_bytes",
-    "cluster.accelerators": "gpus",
+    "step": ("step_time_s",),
+    "run.time_to_train": ("time_to_train_s",),
+    "wallclock": ("wallclock_s", "time_to_train_s"),
+    "run.goodput": ("goodput",),
+    "total.cost": ("whole_run_cost_usd", "cost_usd"),
+    "total.energy": ("whole_run_energy_j", "energy_j"),
+    "total.carbon": ("whole_run_carbon_kg", "carbon_kg"),
+    "total.power": ("facility_power_w",),
+    "run.tokens_per_s_per_gpu": ("tokens_per_s_per_gpu",),
+    "utilisation": ("mfu",),
+    "utilisation.hardware": ("hfu",),
+    "memory.capacity": ("memory_capacity_bytes",),
+    "cluster.accelerators": ("gpus",),
 }
-"""Terms that conditions ask, and where a result has them."""
-
+"""Terms that conditions ask, and where a result has them: that of the run as a whole before that of steps alone."""
 WHOLES = {field.whole for field in FIELDS.values() if field.whole}
 """Terms that shares are shares of: nothing is a share of 0."""
 
@@ -38,12 +40,10 @@ def terms_of(document: Mapping[str, Any]) -> Callable[[str], float]:
 
     def term(name: str) -> float:
         if name in KEYS:
-            number = _number(found.get(KEYS[name]))
+            number = _number(next((found[key] for key in KEYS[name] if key in found), None))
             return number if number or name not in WHOLES else math.nan
-        if name == "wallclock":
-            return _number(found.get("wallclock_s", found.get("time_to_train_s")))
         if name == "memory.needed":
-            return branches["memory"] - branches.get("memory.cached", 0.0)
+            return _number(found["memory"]["value_bytes"]) - branches.get("memory.cached", 0.0)
         if name == "plan.recompute":
             said = inputs.get("fields", {}).get(name, {}).get("text", CHOICES["recompute"][0])
             return float(CHOICES["recompute"].index(said)) if said in CHOICES["recompute"] else math.nan
@@ -65,7 +65,7 @@ def expected(document: Mapping[str, Any]) -> Iterator[tuple[Condition, Mark | No
     for name, field in document["inputs"].get("fields", {}).items():
         if name.startswith("expect["):
             try:
-                yield read_condition(field["text"], FIELDS | OF_THE_RUN), _mark(field["where"])
+                yield read_condition(field["text"]), _mark(field["where"])
             except UnitError as fault:
                 diagnostics = Diagnostics()
                 diagnostics.error("AIP210", fault.problem, _mark(field["where"]), hint=fault.hint)

@@ -43,6 +43,7 @@ RULES = (
     ("Daly, higher order", save_intervals.daly),
     ("Daly, first order", save_intervals.daly_first_order),
     ("Young", save_intervals.young),
+    ("most available", save_intervals.most_available),
     ("a tenth of the MTBF", save_intervals.tenth),
 )
 
@@ -189,7 +190,7 @@ def _lost_node(used: Estimate) -> LostNode | None:
     if not rate:
         return None
     restart, interval = used["reliability.restart"], used["checkpoint.storage_interval"]
-    repair, replica = used.given("reliability.repair"), used.given("reliability.replica_nodes")
+    repair, replica = used.given("reliability.repair"), used["checkpoint.replica_nodes"]
     speed = float(elastic.replicas_left(nodes, 1.0, min(replica, nodes)))
     return LostNode(
         float(elastic.spare_loss(restart, interval)),

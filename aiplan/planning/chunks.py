@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.engine.evaluate import run_terms, step_and_memory
+from aiplan.engine.evaluate import step_and_memory, whole_terms
+from aiplan.engine.saving import intervals_kept
 from aiplan.planning.front import Point, front_of
+from aiplan.planning.objectives import BY_ITSELF, BY_PLAN, Objective, after_step, busy, fastest, named, ranked
 from aiplan.planning.space import AS_THEY_ARE, Space, space
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from aiplan.core.arrays import Array
     from aiplan.engine.inputs import Inputs
+    from aiplan.engine.run_inputs import RunInputs
     from aiplan.scenario.conditions import Condition
     from aiplan.scenario.load import Scenario
 
@@ -31,25 +34,8 @@ CHUNK = 400_000
 """Plans that are evaluated at once: arrays of a few megabytes, large enough that Python's share is small."""
 
 
-class Objective(NamedTuple):
-    """What is to be least: the term that says so, its sign, and whether it grows with the time of a step."""
-
-    name: str
-    term: str
-    sign: float = 1.0
-    by_step: bool = True
-
-
-OBJECTIVES = {
-    item.name: item
-    for item in (
-        Objective("time", "run.time_to_train"),
-        Objective("cost", "run.cost"),
-        Objective("energy", "run.energy"),
-        Objective("tokens_per_s_per_gpu", "run.tokens_per_s_per_gpu", sign=-1.0),
-        Objective("memory", "memory.needed", by_step=False),
-    )
-}
+WHOLE = 8
+"""Chunks are so much smaller where the run as a whole is computed for every plan: more arrays have all axes then."""
 
 
 class Question(NamedTuple):
@@ -142,55 +128,68 @@ def spaces(scenarios: Sequence[Scenario], question: Question) -> list[Space]:
     return [space(scenario, wanted) for scenario in scenarios]
 
 
-def chunks(found: Sequence[Space]) -> Iterator[Chunk]:
+def chunks(found: Sequence[Space], question: Question) -> Iterator[Chunk]:
     """Yield the chunks of all variants in order."""
     for variant, one in enumerate(found):
+        most = CHUNK // WHOLE if _plan_by_plan(one.run, question) else CHUNK
         for number, group in enumerate(one.groups):
-            step = max(1, CHUNK // group.options)
+            step = max(1, most // group.options)
             for start in range(0, len(group.sizes), step):
                 yield Chunk(variant, number, start, min(start + step, len(group.sizes)))
 
 
+def _plan_by_plan(run: RunInputs | None, question: Question) -> bool:
+    """Whether more than the step is computed for every plan."""
+    conditions = any(item.of_whole_run for item in question.conditions)
+    return question.objective.depends == BY_PLAN or (run is not None and (conditions or _paced(run)))
+
+
+def _paced(run: RunInputs) -> bool:
+    """Whether intervals between checkpoints are given: then they may be too short for a plan."""
+    return bool(run.checkpoint.given.any() or run.checkpoint.stores_apart.any())
+
+
 def evaluated(found: Sequence[Space], chunk: Chunk, question: Question) -> Part:
     """Evaluate a chunk and keep what is worth it."""
+    run = found[chunk.variant].run
     values = found[chunk.variant].inputs(chunk.group, chunk.start, chunk.stop)
-    terms = step_and_memory(values)
+    terms = step_and_memory(values, run)
     needed, step = terms["memory.needed"], terms["step"]
     fits = needed <= terms["memory.capacity"]
-    wanted = _wanted(values, terms, question)
+    wanted = _wanted(values, run, terms, question)
     shape = np.broadcast_shapes(step.shape, np.shape(wanted))
-    legal = fits & wanted
-    key = np.where(legal, step if question.objective.by_step else needed, np.inf)
-    key = np.broadcast_to(key, shape)
-    options = tuple(range(key.ndim - 2))
-    least = key.min(axis=options)[0] if options else key[0]
-    times = np.where(legal, step, np.inf)
+    legal = np.broadcast_to(fits & wanted, shape)
+    objective, key = ranked(values, run, terms, legal, question.objective)
+    by_memory = question.objective.depends == BY_ITSELF
+    times = np.where(legal, busy(terms), np.inf)
     total = _count(np.ones((1, 1), dtype=bool), shape)
     part = Part(
         plans=total,
-        layouts=int(np.count_nonzero(np.isfinite(least))),
+        layouts=int(np.count_nonzero(np.isfinite(objective))),
         too_large=_count(~fits, shape),
         unwanted=total - _count(~fits, shape) - _count(legal, shape),
         leanest=float(np.min(np.where(wanted, needed, np.inf))),
     )
     if not part.layouts:
         return part
-    objective = _objective(values, least, question)
     part = part._replace(
-        best=_best(found, chunk, question, objective, key, needed if question.objective.by_step else times),
-        front=_front(chunk, values, times, np.broadcast_to(needed, _along(needed.shape, shape))),
+        best=_best(found, chunk, question, objective, key, times if by_memory else needed),
+        front=_front(chunk, values, run, terms, times, np.broadcast_to(needed, _along(needed.shape, shape))),
         ahead=int(np.count_nonzero(objective < question.own)),
     )
     return part._replace(near=_near(objective, part.best, question))
 
 
-def _wanted(values: Inputs, terms: dict[str, Array], question: Question) -> NDArray[np.bool_]:
+def _wanted(values: Inputs, run: RunInputs | None, terms: dict[str, Array], question: Question) -> NDArray[np.bool_]:
     """Return which plans meet all conditions; terms beyond the tree are computed only if one asks for them."""
     holds: NDArray[np.bool_] = np.ones((1, 1), dtype=bool)
     asked = [item for item in question.conditions if not (item.on_plan and item.name in AS_THEY_ARE)]
-    if any(item.term not in terms and not item.on_plan for item in asked):
-        terms = terms | run_terms(values, terms["step"])
+    paced = run is not None and _paced(run)
+    if paced or any(item.term not in terms and not item.on_plan for item in asked):
+        terms = whole_terms(values, run, terms)
         terms["utilisation"] = terms[f"utilisation.{question.convention}"]
+    if paced and run is not None:
+        holds = intervals_kept(run, terms)
     plan = vars(values.plan)
     extra = {
         "plan.recompute": np.where(
@@ -202,7 +201,7 @@ def _wanted(values: Inputs, terms: dict[str, Array], question: Question) -> NDAr
     def of(term: str) -> Array:
         if term in extra:
             return extra[term]
-        return plan[term.removeprefix("plan.")] if term.startswith("plan.") else terms[term]
+        return plan[term.removeprefix("plan.")] if term.startswith("plan.") else named(terms, term)
 
     for item in asked:
         holds = holds & item.holds(of)
@@ -217,16 +216,6 @@ def _count(where: NDArray[np.bool_], shape: tuple[int, ...]) -> int:
 def _along(shape: tuple[int, ...], full: tuple[int, ...]) -> tuple[int, ...]:
     """Return a shape with as many axes as another, and all of its last one."""
     return (*(1,) * (len(full) - len(shape)), *shape[:-1], full[-1])
-
-
-def _objective(values: Inputs, least: Array, question: Question) -> Array:
-    """Return the objective of each layout; infinite where none of its plans will do."""
-    if not question.objective.by_step:
-        return least
-    possible = np.isfinite(least)
-    safe = np.where(possible, least, 1.0)
-    found = question.objective.sign * run_terms(values, safe[None, :])[question.objective.term][0]
-    return np.where(possible, found, np.inf)
 
 
 def _best(
@@ -263,25 +252,27 @@ def _near(objective: Array, best: Sequence[Found], question: Question) -> tuple[
     return tuple(np.sort(objective[objective <= bound]).tolist())
 
 
-def _front(chunk: Chunk, values: Inputs, step: Array, needed: Array) -> tuple[Point, ...]:
+def _front(
+    chunk: Chunk, values: Inputs, run: RunInputs | None, terms: dict[str, Array], step: Array, needed: Array
+) -> tuple[Point, ...]:
     """Return the plans of a chunk that no other beats in time and memory; cost and time are in step with each other.
 
-    Where memory does not depend on an option, only the fastest choice of that option can be on the front.
+    Where neither memory nor checkpoints depend on an option, only the fastest choice of it can be on the front.
     """
-    axes = tuple(axis for axis in range(step.ndim - 2) if needed.shape[axis] == 1)
-    fastest = step.min(axis=axes, keepdims=True) if axes else step
-    held = np.broadcast_to(needed, fastest.shape)
-    times, memory = fastest.ravel(), held.ravel()
+    least = fastest(values if run else None, step, needed)
+    axes = tuple(axis for axis in range(step.ndim - 2) if least.shape[axis] < step.shape[axis])
+    possible = np.isfinite(least)
+    found = after_step(values, run, terms, np.where(possible, least, 1.0))
+    cost = np.broadcast_to(named(found, "total.cost"), least.shape).ravel()
+    times = np.where(possible, named(found, "wallclock"), np.inf).ravel()
+    memory = np.broadcast_to(needed, least.shape).ravel()
     order = np.flatnonzero(np.isfinite(times))
     order = order[np.lexsort((memory[order], times[order]))]
-    least = np.minimum.accumulate(memory[order])
-    first = np.concatenate(([True], least[1:] < least[:-1])) if order.size else np.zeros(0, dtype=bool)
-    chosen = order[first]
-    run = run_terms(values, times[chosen][None, :])
-    duration, cost = run["run.time_to_train"][0], run["run.cost"][0]
+    leaner = np.minimum.accumulate(memory[order])
+    first = np.concatenate(([True], leaner[1:] < leaner[:-1])) if order.size else np.zeros(0, dtype=bool)
     points = []
-    for index, flat in enumerate(chosen):
-        where = np.unravel_index(flat, fastest.shape)
+    for flat in order[first]:
+        where = np.unravel_index(flat, least.shape)
         options = step[tuple(slice(None) if axis in axes else place for axis, place in enumerate(where))]
         within = np.unravel_index(int(np.argmin(options)), options.shape)
         full, free = [int(place) for place in where], iter(within)
@@ -289,5 +280,5 @@ def _front(chunk: Chunk, values: Inputs, step: Array, needed: Array) -> tuple[Po
             full[axis] = int(next(free))
         option = int(np.ravel_multi_index(full[:-2], step.shape[:-2])) if len(full) > 2 else 0
         place = Place(chunk.variant, chunk.group, chunk.start + full[-1], option)
-        points.append(Point(float(duration[index]), float(cost[index]), float(memory[flat]), place))
+        points.append(Point(float(times[flat]), float(cost[flat]), float(memory[flat]), place))
     return tuple(points)

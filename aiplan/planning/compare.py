@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.declare import Diagnostics
+from aiplan.declare import Diagnostics, parse_variation
 from aiplan.planning.estimate import Estimate, estimate
 from aiplan.planning.names import unit as unit_of
 from aiplan.planning.variants import Loaded, load_source, variants
@@ -66,9 +67,10 @@ FOLLOW = tuple(
         "by_daly",
         "stores_apart",
         "gathers",
-        "writing_nodes",
-        "files",
-        "readers",
+        "by_layout",
+        "all_ranks",
+        "one_rank",
+        "all_read",
         "broadcasts",
     )
 )
@@ -91,6 +93,14 @@ class Compared:
         return next(item for item in self.loaded.diagnostics.items if item.level == "error")
 
 
+class Varied(NamedTuple):
+    """The one field that was varied, and its numbers in rising order, each with its place among the variants."""
+
+    path: str
+    unit: str
+    places: tuple[tuple[float, int], ...]
+
+
 class Difference(NamedTuple):
     """An input that is not the same everywhere, as text; empty where a scenario has none."""
 
@@ -103,6 +113,7 @@ class Comparison:
     """Everything compared, in the order asked for; the first is what the others are measured against."""
 
     items: tuple[Compared, ...]
+    varied: Varied | None = None
 
     @property
     def answered(self) -> bool:
@@ -198,7 +209,19 @@ def compare(
         texts = tuple(f"{path}={value}" for path, value, _ in (*settings, *variant.settings))
         answer = next(answers) if one.scenario is not None else None
         items.append(Compared(called, source.text, texts, one, answer))
-    return Comparison(tuple(items))
+    return Comparison(tuple(items), _varied(variations) if len(sources) == 1 else None)
+
+
+def _varied(variations: Sequence[str]) -> Varied | None:
+    """Return the field that is varied; None if there are several, or its values are no numbers of one unit."""
+    if len(variations) != 1:
+        return None
+    path, values = parse_variation(variations[0])
+    found = [re.fullmatch(r"([0-9_.]+(?:e[+-]?[0-9]+)?)\s*(.*)", value, re.IGNORECASE) for value in values]
+    if not all(found) or len({match[2] for match in found if match}) != 1:
+        return None
+    numbers = {float(match[1]): place for place, match in enumerate(found) if match}
+    return Varied(path, found[0][2] if found[0] else "", tuple(sorted(numbers.items())))
 
 
 def _names(names: list[str], sources: Sequence[Source]) -> list[str]:

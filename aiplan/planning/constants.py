@@ -40,10 +40,11 @@ EXPERTS, FLASH = "model.experts", "plan.flash"
 MATMUL = Kind("cluster.matmul_fraction", 0.05, 1.0, 0.6, 0.3)
 ATTENTION = Kind("cluster.attention_fraction", 0.02, 1.0, 0.35, 0.4, FLASH)
 CONTENTION = Kind("plan.contention", 0.01, 1.0, 0.2, 0.7)
+HOST_TIME = Kind("cluster.host_time", 1e-5, 1e-2, 1e-3, 1.0)
 OF_SOFTWARE = {
     "kernel_share": Kind("cluster.kernel_share", 0.2, 1.5, 0.9, 0.15),
     "attention_share": Kind("cluster.attention_share", 0.1, 3.0, 1.0, 0.4, FLASH),
-    "host_time": Kind("cluster.host_time", 1e-5, 1e-2, 1e-3, 1.0),
+    "host_time": HOST_TIME,
     "host_time_experts": Kind("cluster.host_time_experts", 1e-5, 1e-1, 1.5e-3, 1.0, EXPERTS),
     "step_overhead": Kind("cluster.step_overhead", 1e-4, 10.0, 0.05, 1.0),
     "expert_share": Kind("cluster.expert_share", 0.1, 1.5, 0.7, 0.4, EXPERTS),
@@ -56,6 +57,7 @@ OF_SOFTWARE = {
 OF_ALL = {
     "attention_ramp": Kind("cluster.attention_ramp", 1.0, 1e4, 500.0, 0.7, FLASH),
     "contention": CONTENTION,
+    "host_time": HOST_TIME,
     "straggling": Kind("cluster.straggling", 1e-5, 0.1, 1e-2, 1.5),
     "late_host": Kind("cluster.late_host", 1e-5, 1e-1, 1e-3, 1.0),
     "expert_lost_width": Kind("cluster.expert_lost_width", 1.0, 1e4, 500.0, 0.7, EXPERTS),

@@ -11,6 +11,7 @@ from aiplan.engine.footprint import first_stage_terms
 from aiplan.engine.inputs import SCALAR_NAMES, Inputs, inputs
 from aiplan.engine.tree import walk
 from aiplan.planning import evidence
+from aiplan.planning.objectives import STEPS_ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -126,8 +127,8 @@ RESTS_ON = {
         "cluster.network_latency",
     ),
     "run.cost": ("cluster.price",),
-    "run.energy": ("cluster.power", "cluster.pue"),
-    "run.carbon": ("cluster.power", "cluster.pue", "cluster.carbon_intensity"),
+    "run.energy": ("cluster.device_power", "cluster.pue"),
+    "run.carbon": ("cluster.device_power", "cluster.pue", "cluster.carbon_intensity"),
 }
 """Inputs that a result takes directly, and that may be a judgement."""
 
@@ -240,7 +241,11 @@ class Estimate:
     @property
     def whole_time(self) -> float:
         """Wall clock of the training, or the time of all steps where nothing is said of the run as a whole."""
-        return self.terms["wallclock" if self.scenario.run else "run.time_to_train"]
+        return self.of_run("wallclock")
+
+    def of_run(self, name: str) -> float:
+        """Return a term of the run as a whole, or of steps alone where nothing is said of it; NaN if unknown."""
+        return self.terms[name] if self.scenario.run else self.terms.get(STEPS_ALONE.get(name, ""), math.nan)
 
     @property
     def tokens_per_s(self) -> float:
@@ -283,6 +288,10 @@ class Estimate:
         low = math.hypot(whole * (1.0 - found.low / step), whole - self.terms["run.wallclock_low"])
         high = math.hypot(whole * (found.high / step - 1.0), self.terms["run.wallclock_high"] - whole)
         return found._replace(low=whole - low, high=whole + high)
+
+    def whole_interval(self, without: frozenset[str] = frozenset()) -> Interval | None:
+        """Return the 90 % interval of the wall clock, or of the time of the steps where nothing is said of the run."""
+        return self.wallclock_interval(without) if self.scenario.run else self.interval("run.time_to_train", without)
 
     def given(self, name: str) -> float:
         """Return an input by its dotted name."""

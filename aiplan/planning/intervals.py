@@ -142,7 +142,7 @@ def interval(table: Residuals, like: Like) -> Interval | None:
     Interval or None
         None if there are too few runs at all.
     """
-    found = _select(table, like)
+    found = select(table, like)
     if found is None:
         return None
     level, same = found
@@ -156,8 +156,8 @@ def interval(table: Residuals, like: Like) -> Interval | None:
     )
 
 
-def _select(table: Residuals, like: Like) -> tuple[str, NDArray[np.bool_]] | None:
-    """Return the most alike level that has enough runs, and which runs those are."""
+def select(table: Residuals, like: Like) -> tuple[str, NDArray[np.bool_]] | None:
+    """Return the most alike level that has enough runs, and which runs those are; None if there are too few at all."""
     accelerator = table.accelerator == like.accelerator
     family = accelerator & (table.family == like.family)
     software = (table.software == like.software) & (like.software != "")
@@ -237,6 +237,6 @@ def _left_out(
     for index in own:
         alike.setdefault(table.like(int(index)), []).append(int(index))
     for like, indices in alike.items():
-        found = _select(rest, like)
+        found = select(rest, like)
         if found is not None:
             yield np.log(table.ratio[indices]), _quantiles(rest.ratio[found[1]])

@@ -30,6 +30,8 @@ class Lever(NamedTuple):
 HARDWARE, MONEY, WORK = "hardware", "money", "workload"
 GROUPS = {HARDWARE: "Hardware", MONEY: "Price and power", WORK: "Workload and plan"}
 
+POWERS = tuple(f"cluster.{name}" for name in ("device_power", "node_power", "network_power", "power"))
+
 LEVERS = (
     Lever("matmul_rate", "the matmul rate", HARDWARE, 1, ("cluster.matmul_peak",)),
     Lever("attention_rate", "the attention rate", HARDWARE, 1, ("cluster.attention_peak",)),
@@ -101,7 +103,7 @@ LEVERS = (
         ),
     ),
     Lever("price", "the price", MONEY, -1, ("cluster.price",)),
-    Lever("power", "the power draw", MONEY, -1, ("cluster.power",)),
+    Lever("power", "the power draw", MONEY, -1, POWERS),
     Lever("pue", "the PUE", MONEY, -1, ("cluster.pue",), least=1.0),
     Lever("tokens", "the tokens", WORK, 0, ("workload.tokens",)),
     Lever("sequence", "the sequence length", WORK, 0, ("workload.sequence",), ("workload.sequence_length",)),

@@ -6,9 +6,11 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.planning import evidence
-from aiplan.planning.chunks import OBJECTIVES, Part, Place, Question, spaces
+from aiplan.planning.chunks import Part, Place, Question, spaces
 from aiplan.planning.estimate import Estimate, estimate
 from aiplan.planning.fit import Tight, tightness
+from aiplan.planning.objectives import OBJECTIVES, STEPS_ALONE
+from aiplan.planning.space import sized
 from aiplan.planning.workers import serial
 from aiplan.scenario.load import with_plan
 from aiplan.units import quantity
@@ -112,13 +114,16 @@ def question_of(
     """Return what to search for; near is what lies in the interval of a prediction like that of the scenario."""
     found = evidence.published_interval(evidence.like(scenario))
     asked = Question(OBJECTIVES[objective], tuple(conditions), shown, found.high if found else 1.0, convention)
-    usable = own is not None and own.fits
-    return asked._replace(own=asked.objective.sign * value_of(own, asked)) if own is not None and usable else asked
+    if own is None or not own.fits:
+        return asked
+    known = own if own.scenario is (whole := sized(own.scenario)) else estimate([whole], convention)[0]
+    return asked._replace(own=asked.objective.sign * value_of(known, asked))
 
 
 def value_of(found: Estimate, question: Question) -> float:
     """Return the objective of an estimate."""
-    value = found[question.objective.term]
+    term = question.objective.term
+    value = found.of_run(term) if term in STEPS_ALONE else found.terms.get(term, math.nan)
     return found["step"] if math.isnan(value) and question.objective.name == "time" else value
 
 

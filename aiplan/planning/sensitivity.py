@@ -41,8 +41,8 @@ OUTCOMES = (
     Outcome("time_per_token", "s", _time_per_token),
     Outcome("time_to_train", "s", lambda one: one["run.time_to_train"]),
     Outcome("wall_clock", "s", lambda one: one.terms.get("wallclock", math.nan)),
-    Outcome("cost", "USD", lambda one: one["run.cost"]),
-    Outcome("energy", "J", lambda one: one["run.energy"]),
+    Outcome("cost", "USD", lambda one: one.of_run("total.cost")),
+    Outcome("energy", "J", lambda one: one.of_run("total.energy")),
     Outcome("memory", "B", lambda one: one.needed_memory),
     Outcome("memory_filled", "fraction", lambda one: one.needed_memory / one["memory.capacity"]),
 )

@@ -6,6 +6,7 @@ once for each combination of what it depends on, and the rest is broadcasting: t
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ from aiplan.scenario.load import stages_of
 from aiplan.scenario.pieces import FULLY_SHARDED, beside, check_sharding
 from aiplan.scenario.records import Overlap, Plan, ScenarioFile
 from aiplan.scenario.resolve import resolve_layout
+from aiplan.scenario.resolve_run import run_values
+from aiplan.scenario.values import derived
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aiplan.core.arrays import Array
+    from aiplan.engine.run_inputs import RunInputs
     from aiplan.scenario.load import Scenario
 
     Choice = Mapping[str, Any]
@@ -79,11 +83,15 @@ class Group(NamedTuple):
 
 
 class Space(NamedTuple):
-    """All plans of a scenario, and how many combinations of sizes fell out before anything was computed."""
+    """All plans of a scenario, and how many combinations of sizes fell out before anything was computed.
+
+    `run` is what the scenario says of the run as a whole; None if it does not.
+    """
 
     scenario: Scenario
     groups: tuple[Group, ...]
     fallen: dict[str, int]
+    run: RunInputs | None = None
 
     @property
     def plans(self) -> int:
@@ -132,7 +140,26 @@ def space(scenario: Scenario, wanted: Wanted) -> Space:
             groups.append(_group(scenario, sizes.at(where), matters))
         else:
             fallen[UNSHARDED] = fallen.get(UNSHARDED, 0) + len(where)
-    return Space(scenario, tuple(groups), fallen)
+    return Space(scenario, tuple(groups), fallen, _run(scenario))
+
+
+def sized(scenario: Scenario) -> Scenario:
+    """Return a scenario with some tokens if it does not say how many: enough to compare plans by."""
+    if not math.isnan(scenario.values["workload.tokens"].number):
+        return scenario
+    work = type(scenario.file.workload)(**(vars(scenario.file.workload) | {"tokens": TOKENS}))
+    parts = scenario.parts._replace(file=ScenarioFile(**(vars(scenario.file) | {"workload": work})))
+    values = scenario.values | {"workload.tokens": derived(TOKENS, "not given: plans are compared by a trillion")}
+    return scenario._replace(values=values, run=run_values(parts, values))
+
+
+def _run(scenario: Scenario) -> RunInputs | None:
+    """Return what a scenario says of the run as a whole, the same for all plans; what the plan decides is not in it."""
+    if not scenario.run:
+        return None
+    from aiplan.engine.run_inputs import run_inputs  # noqa: PLC0415 - most searches do without
+
+    return run_inputs([{name: value.number for name, value in sized(scenario).run.items()}], (1, 1))
 
 
 def planned(scenario: Scenario, sizes: Mapping[str, int], chosen: Choice) -> Plan:

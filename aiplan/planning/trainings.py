@@ -1,4 +1,4 @@
-"""Whole trainings: the time that the model gives without a single interruption, beside the time that was published."""
+"""Whole trainings: the time that is predicted beside the time that was published, by what that counts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.planning import evidence
 from aiplan.planning.estimate import Estimate, estimate
 from aiplan.planning.layouts import fastest
 
@@ -15,12 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from aiplan.catalog.load import Catalog
+    from aiplan.planning.intervals import Interval
     from aiplan.planning.variants import Setting
     from aiplan.scenario.load import Scenario
     from aiplan.scenario.runs import MeasuredRun
 
 MOST_EXCESS = 0.1
 """Share by which the ideal time may exceed the published one: the error of a good prediction of a step."""
+NEAR = 0.15
+"""Error that needs no explanation."""
+STEPS, WALL_CLOCK, ACCELERATOR_HOURS = COUNTS = ("steps", "wall clock", "accelerator-hours")
+"""What a published duration counts: steps and evaluations by the clock of a benchmark, the wall clock, or the bill."""
 NO_LAYOUT = "no layout that was tried fits into memory"
 
 
@@ -48,8 +54,32 @@ class Training:
         return self.measured_time / self.predicted_time
 
     @property
+    def error(self) -> float:
+        """Predicted over published time, less one."""
+        return self.predicted_time / self.measured_time - 1.0
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 90 % interval of the predicted time, from runs of other sources."""
+        return None if self.estimate is None else self.estimate.whole_interval(evidence.sources(self.run))
+
+    @property
+    def covered(self) -> bool | None:
+        """Whether the interval holds what was published; None without an interval."""
+        found = self.interval
+        return None if found is None else found.low <= self.measured_time <= found.high
+
+    @property
+    def counts(self) -> str:
+        """What was published and is predicted: one of `COUNTS`."""
+        measured = None if self.run.scenario is None else self.run.scenario.file.measured
+        if measured is None or measured.time_to_train is None:
+            return ACCELERATOR_HOURS
+        return measured.time_counts
+
+    @property
     def exceeds(self) -> bool:
-        """Whether the ideal time is longer than what was published by more than a tenth, which cannot be."""
+        """Whether the predicted time is longer than what was published by more than a tenth."""
         return self.predicted_time > (1.0 + MOST_EXCESS) * self.measured_time
 
     @property
@@ -59,7 +89,7 @@ class Training:
 
 
 class TrainingSummary(NamedTuple):
-    """Ratios of published over predicted time."""
+    """Ratios of published over predicted time; the median of the error without its sign, and the share near enough."""
 
     number: int
     own_plans: int
@@ -67,6 +97,16 @@ class TrainingSummary(NamedTuple):
     median: float
     lowest: float
     highest: float
+    error: float
+    near: float
+
+
+class Class(NamedTuple):
+    """Trainings of which the same was published."""
+
+    counts: str
+    own_plans: bool
+    summary: TrainingSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +122,18 @@ class Trainings:
 
     def summary(self) -> TrainingSummary | None:
         """Return the ratios together; None if there are none."""
-        counted = self.counted
-        if not counted:
-            return None
-        ratios = [item.ratio for item in counted]
-        return TrainingSummary(
-            number=len(counted),
-            own_plans=sum(item.own_plan for item in counted),
-            exceeding=sum(item.exceeds for item in counted),
-            median=median(ratios),
-            lowest=ratios[0],
-            highest=ratios[-1],
-        )
+        return _summary(self.counted) if self.counted else None
+
+    def stated(self) -> TrainingSummary | None:
+        """Return those that publish their layout; None if none does."""
+        found = [item for item in self.counted if not item.own_plan]
+        return _summary(found) if found else None
+
+    def classes(self) -> list[Class]:
+        """Return the trainings by what was published of them, those that state most first."""
+        kinds = [(counts, own) for own in (False, True) for counts in COUNTS]
+        members = [(kind, [item for item in self.counted if (item.counts, item.own_plan) == kind]) for kind in kinds]
+        return [Class(*kind, _summary(items)) for kind, items in members if items]
 
     def skipped(self) -> list[tuple[str, int]]:
         """Return why trainings do not count, and how many there are of each kind, the most first."""
@@ -102,6 +142,21 @@ class Trainings:
 
 
 NO_TRAININGS = Trainings()
+
+
+def _summary(counted: Sequence[Training]) -> TrainingSummary:
+    """Return some trainings together, in the order of their ratios."""
+    ratios, errors = [item.ratio for item in counted], [abs(item.error) for item in counted]
+    return TrainingSummary(
+        number=len(counted),
+        own_plans=sum(item.own_plan for item in counted),
+        exceeding=sum(item.exceeds for item in counted),
+        median=median(ratios),
+        lowest=ratios[0],
+        highest=ratios[-1],
+        error=median(errors),
+        near=sum(error <= NEAR for error in errors) / len(errors),
+    )
 
 
 def wall_time(scenario: Scenario) -> float:

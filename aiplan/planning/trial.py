@@ -15,7 +15,7 @@ GOALS = (GPUS, COST, TIME)
 
 
 class Limits(NamedTuple):
-    """The longest time to train [s], the highest cost [USD] and the largest draw [W]; infinite if not given."""
+    """The longest time [s], the highest cost [USD] and the largest draw [W]; infinite if not given."""
 
     deadline: float = math.inf
     budget: float = math.inf
@@ -42,36 +42,42 @@ class Trial(NamedTuple):
 
     @property
     def time(self) -> float:
-        """Time to train; NaN if there is no plan, in s."""
-        return self._of("run.time_to_train")
+        """Wall clock, or time of the steps where nothing is said of the run as a whole; NaN without a plan, in s."""
+        return self._of("wallclock")
 
     @property
     def cost(self) -> float:
-        """Rental cost; NaN if it is unknown, in USD."""
-        return self._of("run.cost")
+        """Cost of the whole run; NaN if it is unknown, in USD."""
+        return self._of("total.cost")
 
     @property
     def power(self) -> float:
-        """Mean draw of the facility for the job, in W."""
-        return self._of("run.energy") / self.time
+        """Power that the facility must provide for the job, spare nodes included, in W."""
+        return self._of("total.power")
 
     def _of(self, term: str) -> float:
-        return math.nan if self.estimate is None else self.estimate[term]
+        return math.nan if self.estimate is None else self.estimate.of_run(term)
 
-    def upper(self, term: str) -> float:
-        """Return the upper end of the interval of time or cost; NaN if there is none."""
-        found = None if self.estimate is None else self.estimate.interval(term)
+    @property
+    def upper_time(self) -> float:
+        """Upper end of the interval of the time; NaN if there is none, in s."""
+        found = None if self.estimate is None else self.estimate.whole_interval()
         return math.nan if found is None else found.high
+
+    @property
+    def upper_cost(self) -> float:
+        """Cost at the upper end of the time, with which it grows; NaN if there is none, in USD."""
+        return self.cost * self.upper_time / self.time
 
     @property
     def needed_time(self) -> float:
         """The shortest deadline that this meets, in s."""
-        return self.upper("run.time_to_train") if self.sure else self.time
+        return self.upper_time if self.sure else self.time
 
     @property
     def needed_cost(self) -> float:
         """The smallest budget that this meets, in USD."""
-        return self.upper("run.cost") if self.sure else self.cost
+        return self.upper_cost if self.sure else self.cost
 
     def misses(self, limits: Limits) -> tuple[str, ...]:
         """Return the limits that are not met; a value that is unknown does not meet one."""
@@ -89,7 +95,7 @@ class Trial(NamedTuple):
 
     def holds_surely(self, limits: Limits) -> bool:
         """Whether the deadline is met at the upper end of the interval too."""
-        return self.upper("run.time_to_train") <= limits.deadline
+        return self.upper_time <= limits.deadline
 
     def order(self, goal: str) -> tuple[float, float]:
         """Return what orders trials by a goal; less is better."""

@@ -186,8 +186,12 @@ def _possible(scenario: Scenario, diagnostics: Diagnostics) -> bool:
 def _load(
     source: Source, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting], *, searched: bool
 ) -> Scenario | None:
-    data = _foreign(source)
-    if data is not None:
+    data = _content(source)
+    if _is_saved(data):
+        hint = "give the scenario itself; 'aiplan diff' and 'aiplan check' take saved results"
+        diagnostics.error("AIP116", f"'{source.text}' is a saved result, and not a scenario", hint=hint)
+        return None
+    if data.strip() and not OURS.search(data):
         return _imported(source, data, catalog, diagnostics, settings)
     if source.piped is None:
         return load(source.text, catalog, diagnostics, settings, _read_model, searched=searched)
@@ -196,18 +200,25 @@ def _load(
     return resolve_tree(tree, place, catalog, diagnostics, settings, _read_model, searched=searched)
 
 
-def _foreign(source: Source) -> bytes | None:
-    """Return what a file holds that is not written as a scenario; None for a scenario, and for what is no file."""
+def _content(source: Source) -> bytes:
+    """Return how a source begins, by which its kind is known; nothing for what is no file."""
     if source.piped is not None:
-        data = source.piped
-    else:
-        path = Path(source.text)
-        path = path / FOLDER_FILE if path.is_dir() else path
-        if not is_file(path):
-            return None
-        with path.open("rb") as file:
-            data = file.read(MOST_SNIFFED + 1)
-    return None if not data.strip() or OURS.search(data) else data
+        return source.piped
+    path = Path(source.text)
+    path = path / FOLDER_FILE if path.is_dir() else path
+    if not is_file(path):
+        return b""
+    with path.open("rb") as file:
+        return file.read(MOST_SNIFFED + 1)
+
+
+def _is_saved(data: bytes) -> bool:
+    """Whether something is a result that was saved as JSON."""
+    if not data.lstrip().startswith(b"{"):
+        return False
+    from aiplan.planning.saved import is_saved  # noqa: PLC0415  no scenario in YAML pays for reading JSON
+
+    return is_saved(data)
 
 
 def _imported(

@@ -36,7 +36,7 @@ def engine(workers: int = 1, dask: str | None = None) -> Engine:
 
 def serial(found: Sequence[Space], question: Question) -> Iterator[Part]:
     """Evaluate chunks one after the other."""
-    for chunk in chunks(found):
+    for chunk in chunks(found, question):
         yield evaluated(found, chunk, question)
 
 
@@ -46,7 +46,7 @@ def processes(count: int, found: Sequence[Space], question: Question) -> Iterato
     from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
     from multiprocessing import get_context  # noqa: PLC0415
 
-    left = set(chunks(found))
+    left = set(chunks(found, question))
     for attempt in range(RETRIES + 1):
         try:
             with ProcessPoolExecutor(count, get_context("spawn"), _share, (found, question)) as pool:
@@ -69,7 +69,7 @@ def on_dask(address: str, found: Sequence[Space], question: Question) -> Iterato
     """Evaluate chunks on a Dask cluster, which gives out again what a lost worker had."""
     from distributed import Client, as_completed  # noqa: PLC0415 - an optional extra
 
-    everything = list(chunks(found))
+    everything = list(chunks(found, question))
     batches = [everything[start : start + BATCH] for start in range(0, len(everything), BATCH)]
     with Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
         shared = client.scatter(pickle.dumps((tuple(found), question)), broadcast=True)

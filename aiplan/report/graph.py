@@ -1,28 +1,19 @@
-"""Curves over a logarithmic axis, apart from how they are drawn: as SVG or with plain characters."""
+"""Curves over an axis, apart from how they are drawn: as SVG or with plain characters."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-COLOURS = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#6b4c9a",
-    "#8c510a",
-    "#b2182b",
-    "#4d4d4d",
-    "#5ab4ac",
-    "#a6761d",
-)
-"""Told apart by people who see colours differently; in this order."""
+
+class Along(Protocol):
+    """An axis of either kind."""
+
+    def at(self, value: float, /) -> float:
+        """Return where a value lies."""
 
 
 class Axis(NamedTuple):
@@ -37,6 +28,19 @@ class Axis(NamedTuple):
         """Return where a value lies."""
         share = math.log(value / self.low) / math.log(self.high / self.low)
         return self.start + share * (self.end - self.start)
+
+
+class Even(NamedTuple):
+    """An axis with equal steps: the values at its ends, and where those lie."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Return where a value lies."""
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
 
 class Series(NamedTuple):
@@ -56,7 +60,9 @@ class Graph(NamedTuple):
     """Curves in the order of the key, what they show, and of what.
 
     `across` holds the places of the axis in rising order and `places` their texts. `under` holds curves that are drawn
-    below the others and come last in the key. `headroom` is the height of an SVG file over that of the curves.
+    below the others and come last in the key. `headroom` is the height of an SVG file over that of the curves. `lowest`
+    is the value at the bottom: above 0 the axis is logarithmic. `told` writes a value beside the axis, where its unit
+    alone does not say how. `spread` is the kind of the axis below. `here` is a place to point out, and its name.
     """
 
     title: str
@@ -69,6 +75,10 @@ class Graph(NamedTuple):
     curves: tuple[Series, ...] = ()
     under: tuple[Series, ...] = ()
     headroom: float = 1.05
+    lowest: float = 0.0
+    told: Callable[[float], str] | None = None
+    spread: type[Axis | Even] = Axis
+    here: tuple[float, str] | None = None
 
     @property
     def drawn(self) -> tuple[Series, ...]:
@@ -84,7 +94,28 @@ class Graph(NamedTuple):
     def top(self) -> float:
         """The largest value; 0 if there is nothing to draw."""
         values = [value for one in self.drawn for value in one.values if math.isfinite(value)]
-        return max(values, default=0.0) if len(self.across) > 1 else 0.0
+        found = max(values, default=0.0) if len(self.across) > 1 else 0.0
+        return found if found > self.lowest else 0.0
+
+    def points(self, one: Series) -> list[tuple[float, float]]:
+        """Return the places and values of a curve that can be drawn."""
+        pairs = zip(self.across, one.values, strict=True)
+        return [(place, value) for place, value in pairs if math.isfinite(value) and value >= self.lowest]
+
+    def below(self, start: float, end: float) -> Along:
+        """Return the axis below the curves between two places."""
+        return self.spread(self.across[0], self.across[-1], start, end)
+
+    def beside(self, start: float, end: float, headroom: float = 1.0) -> Along:
+        """Return the axis beside the curves, from the lowest value to the largest, with room above."""
+        kind = Axis if self.lowest else Even
+        return kind(self.lowest, headroom * self.top, start, end)
+
+    def shares(self, count: int) -> list[float]:
+        """Return values at equal distances beside the curves, the lowest first and the largest last."""
+        if not self.lowest:
+            return [self.top * step / count for step in range(count + 1)]
+        return [self.lowest * (self.top / self.lowest) ** (step / count) for step in range(count + 1)]
 
 
 def floats(values: Iterable[float]) -> tuple[float, ...]:

@@ -1,97 +1,72 @@
-"""Curves as an SVG file of its own."""
+"""Curves as a picture."""
 
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import TYPE_CHECKING
 
-from aiplan.report.graph import COLOURS, Axis
-from aiplan.report.text import clean
-from aiplan.units import quantity
+from aiplan.report.picture import FILE, Entry, Picture, levels, note, pointer, points, series, uprights
+from aiplan.units import quantity, round_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aiplan.report.graph import Graph, Series
+    from aiplan.report.graph import Along, Graph, Series
+    from aiplan.report.picture import Frame
 
-WIDTH, HEIGHT = 960, 520
-LEFT, RIGHT, TOP, BOTTOM = 90, 740, 64, 452
 STEPS = 5
-STYLE = """
-text { font: 13px system-ui, sans-serif; fill: #222 }
-.small { font-size: 12px; fill: #555 }
-.title { font-size: 16px; font-weight: 600 }
-.grid { stroke: #ddd }
-polyline { fill: none; stroke-width: 1.6 }
-.choice { stroke: #222; stroke-width: 3.2 }
-.bound { stroke: #777; stroke-dasharray: 6 4 }
-"""
+LETTER = 7.2
+"""Width that a character of a label takes at most."""
 
 
-def line_chart(graph: Graph) -> str:
-    """Return a graph as an SVG file."""
-    label = escape(clean(graph.title))
-    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
-    parts = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{label}">',
-        f'<style>{STYLE}</style>\n<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
-        f'<text class="title" x="{LEFT}" y="26">{label}</text>',
-        f'<text class="small" x="{LEFT}" y="46">{escape(clean(graph.subtitle))}</text>',
-        *_drawing(graph),
-        "</svg>",
-    ]
-    return "".join(f"{part}\n" for part in parts)
+def line_chart(graph: Graph, frame: Frame = FILE) -> Picture:
+    """Return a graph as a picture.
+
+    Parameters
+    ----------
+    graph : Graph
+        What is drawn.
+    frame : Frame
+        How large, and where in it.
+    """
+    looks = _looks(graph)
+    key = tuple(Entry(one.name, looks[one.name]) for one in graph.key) if graph.top else ()
+    return Picture(graph.title, graph.subtitle, frame, tuple(_drawing(graph, frame, looks)), key)
 
 
-def _drawing(graph: Graph) -> Iterator[str]:
-    top = graph.headroom * graph.top
-    if not top:
+def _looks(graph: Graph) -> dict[str, str]:
+    """Return the classes of every curve: a style, or the next colour."""
+    plain = [one.name for one in graph.key if not one.look]
+    return {one.name: one.look or f"series {series(plain.index(one.name))}" for one in graph.key}
+
+
+def _drawing(graph: Graph, frame: Frame, looks: dict[str, str]) -> Iterator[str]:
+    if not graph.top:
+        yield note(frame.left, frame.top + 20, "there is nothing to draw")
         return
-    across = Axis(graph.across[0], graph.across[-1], LEFT, RIGHT)
-    colours = dict(zip((one.name for one in graph.key if not one.look), _colours(), strict=False))
-    yield from _grid(graph, across, top)
+    across = graph.below(frame.left, frame.right)
+    up = graph.beside(frame.bottom, frame.top, graph.headroom)
+    yield from _grid(graph, frame, across, up)
+    if graph.here is not None:
+        place, name = graph.here
+        x = across.at(place)
+        yield pointer(frame, x)
+        yield note(x + 6, frame.top + 12, name)
     for one in graph.drawn:
-        yield _line(graph, one, across, top, _look(one, colours))
-    for row, one in enumerate(graph.key):
-        height = TOP + 12 + 22 * row
-        yield f'<polyline {_look(one, colours)} points="{RIGHT + 20},{height - 4} {RIGHT + 46},{height - 4}"/>'
-        yield f'<text x="{RIGHT + 54}" y="{height}">{escape(clean(one.name))}</text>'
+        yield _line(graph, one, across, up, looks[one.name])
 
 
-def _colours() -> Iterator[str]:
-    yield from COLOURS
-    while True:
-        yield COLOURS[-1]
+def _line(graph: Graph, one: Series, across: Along, up: Along, look: str) -> str:
+    places = points((across.at(place), up.at(value)) for place, value in graph.points(one))
+    return f'<polyline class="curve {look}" points="{places}"/>'
 
 
-def _look(one: Series, colours: dict[str, str]) -> str:
-    return f'class="{one.look}"' if one.look else f'stroke="{colours[one.name]}"'
-
-
-def _line(graph: Graph, one: Series, across: Axis, top: float, look: str) -> str:
-    points = " ".join(
-        f"{across.at(place):.1f},{_up(value, top):.1f}"
-        for place, value in zip(graph.across, one.values, strict=True)
-        if math.isfinite(value)
-    )
-    return f'<polyline {look} points="{points}"/>'
-
-
-def _up(value: float, top: float) -> float:
-    return BOTTOM - (BOTTOM - TOP) * value / top
-
-
-def _grid(graph: Graph, across: Axis, top: float) -> Iterator[str]:
-    for step in range(STEPS + 1):
-        value = top * step / STEPS
-        height = _up(value, top)
-        yield f'<line class="grid" x1="{LEFT}" y1="{height:.1f}" x2="{RIGHT}" y2="{height:.1f}"/>'
-        text = quantity(value, graph.unit)
-        yield f'<text class="small" x="{LEFT - 10}" y="{height + 4:.1f}" text-anchor="end">{text}</text>'
-    every = max(1, len(graph.across) // 8)
-    for value, text in list(zip(graph.across, graph.places, strict=True))[::every]:
-        place = across.at(value)
-        yield f'<line class="grid" x1="{place:.1f}" y1="{TOP}" x2="{place:.1f}" y2="{BOTTOM}"/>'
-        yield f'<text class="small" x="{place:.1f}" y="{BOTTOM + 20}" text-anchor="middle">{escape(clean(text))}</text>'
+def _grid(graph: Graph, frame: Frame, across: Along, up: Along) -> Iterator[str]:
+    told = graph.told or (lambda value: quantity(value, graph.unit))
+    top = graph.headroom * graph.top
+    values = graph.shares(STEPS) if graph.lowest else round_steps(top, graph.unit, STEPS)
+    yield from levels(frame, ((up.at(value), told(value)) for value in values))
+    room = (frame.right - frame.left) / max(LETTER * max(map(len, graph.places)) + 8.0, 1.0)
+    every = max(1, math.ceil(len(graph.across) / max(room, 1.0)))
+    named = list(zip(graph.across, graph.places, strict=True))[::every]
+    yield from uprights(frame, ((across.at(value), text) for value, text in named))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from aiplan.report.accuracy import schema as accuracy
 from aiplan.report.check import schema as check
 from aiplan.report.code import schema as code
 from aiplan.report.diff import schema as diff
@@ -248,7 +249,7 @@ def _accuracy() -> dict[str, Any]:
         "by_source": groups,
         "ranking": or_none(_ranking()),
         "scaling": or_none(_scaling()),
-        "trainings": or_none(_trainings()),
+        "trainings": or_none(accuracy.trainings()),
     }
     head = {"id": TEXT, "source": TEXT}
     compared = {
@@ -441,33 +442,6 @@ def _scaling() -> dict[str, Any]:
     }
     kinds = {"type": "object", "additionalProperties": closed(part)}
     return closed(part | {"by_kind": kinds, "groups": items(closed(group))})
-
-
-def _trainings() -> dict[str, Any]:
-    head = {"id": TEXT, "source": TEXT}
-    counts = ("tensor", "pipeline", "interleave", "context", "expert", "data", "zero", "micro_batch")
-    compared = {
-        "quality": TEXT,
-        "model": TEXT,
-        "accelerator": TEXT,
-        "gpus": COUNT,
-        "assumed": TEXTS,
-        "plan_is_ours": {"type": "boolean"},
-        "plan": closed(dict.fromkeys(counts, COUNT) | {"recompute": TEXT}),
-        "measured_time_s": NUMBER,
-        "predicted_time_s": NUMBER,
-        "published_over_predicted": NUMBER,
-    }
-    return closed(
-        {
-            "n": COUNT,
-            "own_plans": COUNT,
-            "over_10_percent": TEXTS,
-            "published_over_predicted": or_none(closed({"median": NUMBER, "min": NUMBER, "max": NUMBER})),
-            "skipped": {"type": "object", "additionalProperties": COUNT},
-            "rows": items({"oneOf": [closed(head | compared), closed(head | {"skipped": TEXT})]}),
-        }
-    )
 
 
 def _explanation() -> dict[str, Any]:

@@ -48,16 +48,31 @@ class Field(NamedTuple):
 RESULTS = {
     "time_to_train": Field("run.time_to_train", "time"),
     "step_time": Field("step", "time"),
-    "cost": Field("run.cost", "money"),
-    "energy": Field("run.energy", "energy"),
-    "carbon": Field("run.carbon", "carbon"),
+    "wallclock": Field("wallclock", "time"),
+    "goodput": Field("run.goodput", SHARE),
+    "cost": Field("total.cost", "money"),
+    "energy": Field("total.energy", "energy"),
+    "carbon": Field("total.carbon", "carbon"),
+    "power": Field("total.power", "power"),
     "memory": Field("memory.needed", "data", "memory.capacity"),
     "mfu": Field("utilisation", SHARE),
     "hfu": Field("utilisation.hardware", SHARE),
     "tokens_per_s_per_gpu": Field("run.tokens_per_s_per_gpu", "count"),
     "accelerators": Field("cluster.accelerators", "count"),
 }
-PARTS = ("compute", "host", "tensor", "context", "expert", "pipeline", "bubble", "data", "optimizer", "overhead")
+PARTS = (
+    "compute",
+    "host",
+    "tensor",
+    "context",
+    "expert",
+    "pipeline",
+    "bubble",
+    "data",
+    "optimizer",
+    "overhead",
+    "loading",
+)
 SIZES = ("tensor", "context", "pipeline", "interleave", "expert", "expert_tensor", "micro_batch", "data", "zero")
 CHOICES = {"recompute": ("none", "selective", "full"), "sequence_parallel": ("false", "true")}
 FIELDS = (
@@ -66,10 +81,6 @@ FIELDS = (
     | {name: Field(f"plan.{name}", "count") for name in SIZES}
     | {name: Field(f"plan.{name}", name) for name in CHOICES}
 )
-
-
-OF_THE_RUN = {"wallclock": Field("wallclock", "time")}
-"""What can be asked of one estimate, but not of the plans of a search, which ends with the steps."""
 
 
 class Condition(NamedTuple):
@@ -90,6 +101,11 @@ class Condition(NamedTuple):
     def on_plan(self) -> bool:
         """Whether the plan alone answers it."""
         return self.term.startswith("plan.")
+
+    @property
+    def of_whole_run(self) -> bool:
+        """Whether it takes more than a step to answer it."""
+        return not self.on_plan and not self.term.startswith(("step", "memory", "cluster"))
 
     def left(self, of: Callable[[str], Numeric]) -> Numeric:
         """Return what is compared with the number, from a function that returns terms by name."""
@@ -120,7 +136,7 @@ def at_node(node: Node, diagnostics: Diagnostics) -> Expectation | None:
     if not isinstance(node, Scalar) or not isinstance(node.value, str):
         return None  # the declaration of the field has complained
     try:
-        return Expectation(read_condition(node.text, FIELDS | OF_THE_RUN), node.mark)
+        return Expectation(read_condition(node.text), node.mark)
     except units.UnitError as fault:
         diagnostics.error("AIP210", fault.problem, node.mark, hint=fault.hint or _HINT)
         return None

@@ -229,6 +229,11 @@ class Measured(Declared):
         default=None,
         above=0,
     )
+    time_counts: str = choice(
+        ("wall clock", "steps"),
+        doc="What the time of a whole training counts: the job with its pauses and restarts, or steps and evaluations",
+        default="wall clock",
+    )
     memory: float | None = quantity("data", doc="Peak memory per accelerator", default=None, above=0)
     memory_kind: str = choice(
         ("device", "reserved", "allocated"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.scenario import money
+from aiplan.scenario import money, power
 from aiplan.scenario.communication import communication_values
 from aiplan.scenario.files import locate
 from aiplan.scenario.resolve_fabric import fabric_values
@@ -47,8 +47,6 @@ LINK_LATENCY = 3e-6
 NETWORK_FRACTION = 0.9
 RDMA_LATENCY = 10e-6
 TCP_LATENCY = 50e-6
-NODE_OVER_DEVICE_POWER = 1.5
-PUE = 1.2
 
 
 class Parts(NamedTuple):
@@ -82,7 +80,7 @@ def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Val
         return None
     groups = {
         "model": model_values(parts.model, parts.model_origins),
-        "cluster": peaks | _device(parts) | _links(parts) | network | fabric | _money(parts),
+        "cluster": peaks | _device(parts) | _links(parts) | network | fabric[0] | _money(parts, fabric[1]),
     }
     return _dotted(groups) | resolve_layout(parts)
 
@@ -402,42 +400,15 @@ def _network_latency(network: Network, origins: Origins) -> Value:
     return default(usual, "usual network step of a collective, protocol included")
 
 
-def _money(parts: Parts) -> dict[str, Value]:
+def _money(parts: Parts, network: tuple[Value, float]) -> dict[str, Value]:
     region, origins = parts.region, parts.region_origins
-    power, contains_cooling = _power(parts)
-    pue = _pue(parts, contains_cooling=contains_cooling)
-    return {
-        "power": power,
-        "pue": pue,
+    draw = power.power_values(parts, network)
+    drawn = sum(draw[name].number for name in ("device_power", "node_power", "network_power"))
+    return draw | {
         "carbon_intensity": from_file(region.carbon, origins, "carbon"),
         "electricity_price": from_file(region.electricity, origins, "electricity"),
-        "price": money.price(parts, _price(parts), power.number, pue.number),
+        "price": money.price(parts, _price(parts), drawn, draw["pue"].number),
     }
-
-
-def _power(parts: Parts) -> tuple[Value, bool]:
-    """Return the draw per accelerator, and whether that contains the facility's share already."""
-    cluster, node, device = parts.file.cluster, parts.node, parts.accelerator
-    if cluster.power is not None:
-        return from_file(cluster.power, parts.origins, "cluster.power"), cluster.pue is None
-    if node.power_per_accelerator is not None:
-        return from_file(node.power_per_accelerator, parts.node_origins, "power_per_accelerator"), True
-    if node.power is not None:
-        share = node.power / node.accelerators
-        return Value(share, from_file(0, parts.node_origins, "power").origin), False
-    if device.power is not None:
-        return default(NODE_OVER_DEVICE_POWER * device.power, f"{NODE_OVER_DEVICE_POWER} x device power"), False
-    return assumed(float("nan"), "no power in the catalog"), False
-
-
-def _pue(parts: Parts, *, contains_cooling: bool) -> Value:
-    if parts.file.cluster.pue is not None:
-        return from_file(parts.file.cluster.pue, parts.origins, "cluster.pue")
-    if contains_cooling:
-        return derived(1.0, "the all-in draw contains cooling")
-    if parts.region.pue is not None:
-        return from_file(parts.region.pue, parts.region_origins, "pue")
-    return assumed(PUE, "usual for a large facility")
 
 
 def _price(parts: Parts) -> Value:

@@ -11,6 +11,7 @@ from aiplan.core.topologies.record import Fabric, Site
 from aiplan.core.topologies.registry import KINDS
 from aiplan.declare import Origin
 from aiplan.scenario.files import locate
+from aiplan.scenario.power import fabric_draw
 from aiplan.scenario.values import Value, assumed, default, derived, from_file
 
 if TYPE_CHECKING:
@@ -67,14 +68,15 @@ def _wait(one: Fabric, hop: float) -> float:
 
 def fabric_values(
     parts: Parts, network: dict[str, Value], domain: Value, tree: Node, diagnostics: Diagnostics
-) -> dict[str, Value] | None:
-    """Return the values of the fabric; None, and what is wrong noted, if there can be no such fabric."""
+) -> tuple[dict[str, Value], tuple[Value, float]] | None:
+    """Return the values of the fabric, and what it draws; None, and what is wrong noted, if there can be none."""
     use, kind = parts.file.cluster.network, KINDS[parts.file.cluster.network.topology]
     over = _oversubscription(parts, kind)
     if parts.network is None:
         one = {name: derived(1.0, "one node: no network used") for name in NAMES}
         whole = {f"{tier}_accelerators": domain for tier in ("leaf", "pod")}
-        return {"oversubscription": over} | one | whole | {"path_latency": derived(0.0, "one node: no network used")}
+        none = derived(0.0, "one node: no network used")
+        return {"oversubscription": over} | one | whole | {"path_latency": none}, (none, 0.0)
     before = len(diagnostics.items)
     asked = asked_of(
         kind,
@@ -94,9 +96,17 @@ def fabric_values(
     if len(diagnostics.items) > before:
         return None
     found = built(asked)
-    return {"oversubscription": over} | _tiers(
-        parts, kind, asked, found, domain.number, scattered=use.placement == "scattered"
+    tiers = _tiers(parts, kind, asked, found, domain.number, scattered=use.placement == "scattered")
+    if parts.file.cluster.nodes == 1:
+        return {"oversubscription": over} | tiers, (derived(0.0, "one node: no network used"), 0.0)
+    draw = fabric_draw(
+        found.fabric,
+        parts.switch[0] if parts.switch else None,
+        network["network_bandwidth"].number,
+        float(asked.site.radix),
+        float(parts.file.cluster.nodes * parts.node.accelerators),
     )
+    return {"oversubscription": over} | tiers, draw
 
 
 def _oversubscription(parts: Parts, kind: Kind) -> Value:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from aiplan.core import reliability
 from aiplan.scenario import resolve_storage
 from aiplan.scenario.cautions import Caution
 from aiplan.scenario.legality import Fault
-from aiplan.scenario.run_records import Checkpoint, Reliability
+from aiplan.scenario.run_records import IDEAL, Checkpoint, Reliability
 from aiplan.scenario.values import Value, assumed, default, derived, from_file
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ DAY = 86400.0
 FLEET_RATES = {
     "best": (2.3, "a fleet of 32,000 accelerators, https://arxiv.org/abs/2602.00277"),
     "rsc-2": (2.34, "https://arxiv.org/abs/2410.21680"),
-    "llama-3": (419 / (2048 * 54) * 1000, "419 in 54 days on 2,048 nodes, https://arxiv.org/abs/2407.21783"),
+    "llama-3": (
+        1000 * float(reliability.observed_rate(419, 2048, 54)),
+        "419 in 54 days on 2,048 nodes, https://arxiv.org/abs/2407.21783",
+    ),
     "rsc-1": (6.50, "https://arxiv.org/abs/2410.21680"),
     "new-cluster": (14.0, "about 105 restarts in two months on 124 nodes, https://arxiv.org/abs/2205.01068"),
     "tpu-v4": (0.8, "0.08 % of machines a day, https://www.usenix.org/conference/nsdi24/presentation/zu"),
@@ -37,7 +41,6 @@ RULES = {"given": "given", "by_young": "young", "by_daly": "daly"}
 HOST_FRACTION = 0.8
 HOST_RATE = 10e9
 DRIVES = (40e9, 20e9)
-IDLE_SHARE = 0.5
 UNKNOWN = math.nan
 DENSE_UPDATES = ("adam", "adam-bf16-states", "adam-8bit", "sgd-momentum")
 NEAR_MODES = ("in-memory", "tiered")
@@ -116,6 +119,15 @@ def _check_reliability(fails: Reliability, parts: Parts) -> Iterator[Fault]:
         )
     if fails.spares is not None and fails.spares > nodes:
         yield Fault("AIP107", f"{fails.spares} spare nodes for {nodes} nodes", "reliability.spares", f"at most {nodes}")
+    if fails.evaluation is not None:
+        for pair in (("every", "every_sequences"), ("time", "sequences")):
+            if sum(getattr(fails.evaluation, name) is not None for name in pair) != 1:
+                yield Fault(
+                    "AIP107",
+                    f"an evaluation has either {pair[0]} or {pair[1]}",
+                    "reliability.evaluation",
+                    "give one of them",
+                )
     if fails.elastic is not None and fails.elastic.minimum > nodes:
         yield Fault(
             "AIP107",
@@ -178,11 +190,8 @@ def _checkpoint(parts: Parts, network: Value, resolved: dict[str, Value]) -> dic
         return from_file(found, parts.origins, f"checkpoint.{name}")
 
     near = saves.mode in NEAR_MODES
-    plan = parts.file.plan
-    replica = plan.tensor * plan.pipeline * plan.context
     total = parts.file.cluster.accelerators or parts.file.cluster.nodes * parts.node.accelerators
-    who = saves.writers or ("sharded" if resolved["plan.zero"].number else "model-parallel")
-    writers = {"sharded": total, "model-parallel": replica, "rank-0": 1}[who]
+    by_layout = derived(1.0, "all ranks if ZeRO shards the optimizer, else one replica of the model")
     far_only = derived(math.inf, "no copy close by")
     write, read = _near_rates(parts, saves, network) if near else (far_only, far_only)
     rule = "given" if isinstance(saves.interval, float) else saves.interval
@@ -194,10 +203,10 @@ def _checkpoint(parts: Parts, network: Value, resolved: dict[str, Value]) -> dic
         "weight_bytes": _saved(saves, own, resolved["workload.weight_bytes"], "weights"),
         "state_bytes": _saved(saves, own, resolved["workload.optimizer_bytes"], "optimizer"),
         "ratio": own("ratio", 1.0 if saves.ratio is None else saves.ratio),
-        "writers": _writing(own, saves, float(writers)),
-        "writing_nodes": _writing(own, saves, float(math.ceil(writers / parts.node.accelerators))),
-        "files": _writing(own, saves, float(writers)),
-        "gathers": _writing(own, saves, float(writers == 1 and total > 1)),
+        "by_layout": by_layout if saves.writers is None else own("writers", 0.0),
+        "all_ranks": own("writers", float(saves.writers == "sharded")),
+        "one_rank": own("writers", float(saves.writers == "rank-0")),
+        "gathers": own("writers", float(saves.writers == "rank-0" and total > 1)),
         "writer_rate": own("writer_rate"),
         "host_rate": _host_rate(parts, saves),
         "planning": own("planning"),
@@ -209,16 +218,10 @@ def _checkpoint(parts: Parts, network: Value, resolved: dict[str, Value]) -> dic
         "near_read": read,
         "joint_loss": own("joint_loss"),
         "keep": own("keep"),
-        "readers": own("restore", float(total // replica if saves.restore == "all-read" else 1)),
-        "broadcasts": own("restore", float(saves.restore == "broadcast" and total > replica)),
+        "all_read": own("restore", float(saves.restore == "all-read")),
+        "broadcasts": own("restore", float(saves.restore == "broadcast")),
         "copies": own("mode", {"sync": 0.0, "async": 1.0, "tiered": 0.0, "in-memory": 2.0}[saves.mode]),
     }
-
-
-def _writing(own: Own, saves: Checkpoint, number: float) -> Value:
-    if saves.writers is not None:
-        return own("writers", number)
-    return derived(number, "all ranks if ZeRO shards the optimizer, else one replica of the model")
 
 
 def _saved(saves: Checkpoint, own: Own, each: Value, part: str) -> Value:
@@ -270,9 +273,7 @@ def _reliability(parts: Parts, fails: Reliability | None, total: int) -> dict[st
         found = getattr(fails, name) if number is None else number
         return from_file(found, parts.origins, f"reliability.{name}")
 
-    plan = parts.file.plan
-    replica = plan.tensor * plan.pipeline * plan.context
-    evaluation = fails.evaluation
+    batch = parts.file.workload.global_batch
     shrinks = fails.elastic is not None and fails.elastic.minimum < nodes
     return {
         "accelerator_mtbf": derived(math.inf, "no failures") if free else _accelerator_mtbf(parts, fails, total, own),
@@ -282,13 +283,26 @@ def _reliability(parts: Parts, fails: Reliability | None, total: int) -> dict[st
         "limited": own("spares", float(fails.spares is not None)),
         "spares": own("spares", float(fails.spares or 0)),
         "elastic": derived(float(shrinks), "a node less is enough" if shrinks else "not elastic, or no node too many"),
-        "replica_nodes": derived(
-            min(max(1.0, replica / parts.node.accelerators), nodes), "nodes of a replica of the model"
-        ),
-        "evaluation_every": derived(float(evaluation.every) if evaluation else math.inf, "evaluation.every"),
-        "evaluation_time": derived(evaluation.time if evaluation else 0.0, "evaluation.time"),
-        "idle_share": default(IDLE_SHARE, "usual draw of nodes that wait, over that of training"),
-        "starts": derived(float(not free), "the first start is counted where failures are"),
+        **_pauses(fails, batch, own),
+        "starts": derived(float(not (free or fails.fleet == IDEAL)), "the first start is counted where failures are"),
+    }
+
+
+def _pauses(fails: Reliability, batch: int, own: Own) -> dict[str, Value]:
+    """Return how often evaluations and planned stops come, and how long one takes."""
+    asked, planned = fails.evaluation, fails.maintenance
+    if asked is None:
+        every = derived(math.inf, "no evaluations")
+    elif asked.every is not None:
+        every = own("evaluation.every", float(asked.every))
+    else:
+        every = own("evaluation.every_sequences", (asked.every_sequences or batch) / batch)
+    return {
+        "evaluation_every": every,
+        "evaluation_time": own("evaluation.time", asked.time or 0.0 if asked else 0.0),
+        "evaluation_sequences": own("evaluation.sequences", float(asked.sequences or 0) if asked else 0.0),
+        "maintenance_every": own("maintenance.every", planned.every if planned else math.inf),
+        "maintenance_time": own("maintenance.time", planned.time if planned else 0.0),
     }
 
 
@@ -300,6 +314,8 @@ def _accelerator_mtbf(parts: Parts, fails: Reliability, total: int, own: Own) ->
         return own("mtbf_per_node", fails.mtbf_per_node * parts.node.accelerators)
     if fails.mtbf_per_accelerator is not None:
         return own("mtbf_per_accelerator", fails.mtbf_per_accelerator)
+    if fails.fleet == IDEAL:
+        return own("fleet", math.inf)
     rate, source = FLEET_RATES[fails.fleet]
     number = fleet_mtbf(fails.fleet)
     origin = parts.origins.get("reliability.fleet")

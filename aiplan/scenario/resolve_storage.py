@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.core import storage
 from aiplan.scenario.files import locate
 from aiplan.scenario.legality import Fault
 from aiplan.scenario.run_records import NONE, StorageUse
@@ -213,7 +214,7 @@ def _system(own: _Own, entry: Storage | None, origins: Origins, way: str) -> Val
         tier = _tier(use, entry)
         if tier is not None and tier.throughput is not None and tier.per is not None and use.capacity is not None:
             origin = from_file(0, origins, f"tiers[{entry.tiers.index(tier)}].throughput").origin
-            return Value(use.capacity * tier.throughput / tier.per, origin)
+            return Value(float(storage.capacity_bandwidth(use.capacity, tier.throughput, tier.per)), origin)
         other = entry.read if way == "write" else entry.write
         return (
             derived(math.nan, "not in the catalog")
@@ -224,7 +225,7 @@ def _system(own: _Own, entry: Storage | None, origins: Origins, way: str) -> Val
         return from_file(rate, origins, way)
     servers = use.servers or entry.servers or 1
     copies = (use.replicas or entry.replicas or 1) if way == "write" else 1
-    return Value(servers * rate / copies, from_file(0, origins, way).origin)
+    return Value(float(storage.servers_bandwidth(servers, rate, copies)), from_file(0, origins, way).origin)
 
 
 def _requests(own: _Own, entry: Storage | None, origins: Origins, way: str, nodes: Value) -> Value:
@@ -234,11 +235,11 @@ def _requests(own: _Own, entry: Storage | None, origins: Origins, way: str, node
     prefixes = own.use.prefixes or max(int(nodes.number), 1)
     limits = []
     if each is not None:
-        limits.append(
-            Value(prefixes * each * own.use.request, from_file(0, origins, f"requests_per_prefix.{way}").origin)
-        )
+        rate = float(storage.requests_bandwidth(prefixes, each, own.use.request))
+        limits.append(Value(rate, from_file(0, origins, f"requests_per_prefix.{way}").origin))
     if whole is not None:
-        limits.append(Value(whole * own.use.request, from_file(0, origins, f"{way}_iops").origin))
+        rate = float(storage.requests_bandwidth(1.0, whole, own.use.request))
+        limits.append(Value(rate, from_file(0, origins, f"{way}_iops").origin))
     return min(limits, key=lambda value: value.number, default=derived(ENDLESS, "no limit on requests known"))
 
 
@@ -257,7 +258,8 @@ def _client(own: _Own, entry: Storage | None, origins: Origins, way: str) -> Val
         limits.append(Value(own.use.connections * one, from_file(0, origins, "per_connection").origin))
     if entry.kind == NFS and (own.use.latency or entry.latency):
         wait = own.use.latency or entry.latency or 1.0
-        limits.append(Value(MOUNT_SLOTS * MOUNT_REQUEST / wait, from_file(0, origins, "latency").origin))
+        rate = float(storage.slots_bandwidth(MOUNT_SLOTS, MOUNT_REQUEST, wait))
+        limits.append(Value(rate, from_file(0, origins, "latency").origin))
     return min(limits, key=lambda value: value.number, default=derived(ENDLESS, "no limit of a client known"))
 
 

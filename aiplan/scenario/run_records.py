@@ -14,8 +14,9 @@ WRITERS = ("sharded", "model-parallel", "rank-0")
 FORMS = ("whole", "quantised", "incremental")
 RULES = ("auto", "young", "daly")
 RESTORES = ("broadcast", "all-read")
-FLEETS = ("best", "llama-3", "rsc-1", "rsc-2", "new-cluster", "tpu-v4")
-"""Fleets whose interruptions were published; `best` is the lowest rate among GPUs."""
+IDEAL = "ideal"
+FLEETS = ("best", "llama-3", "rsc-1", "rsc-2", "new-cluster", "tpu-v4", IDEAL)
+"""Fleets whose interruptions were published; `best` is the lowest rate among GPUs. In an ideal one nothing fails."""
 
 
 class Ownership(Declared):
@@ -173,8 +174,19 @@ class Elastic(Declared):
 class Evaluation(Declared):
     """Pauses for evaluation."""
 
-    every: int = integer(doc="Steps from one to the next", minimum=1)
-    time: float = quantity("time", doc="How long one takes", above=0)
+    every: int | None = integer(doc="Steps from one to the next", default=None, minimum=1)
+    every_sequences: int | None = integer(doc="The same in sequences of training", default=None, minimum=1)
+    time: float | None = quantity("time", doc="How long one takes", default=None, above=0)
+    sequences: int | None = integer(
+        doc="Sequences that one goes through, forward only, in place of its time", default=None, minimum=1
+    )
+
+
+class Maintenance(Declared):
+    """Stops that are planned: checkpoints are saved before, and no work is lost."""
+
+    every: float = quantity("time", doc="Running time from one to the next", above=0)
+    time: float = quantity("time", doc="How long one takes, until training goes on", above=0)
 
 
 class Reliability(Declared):
@@ -210,3 +222,4 @@ class Reliability(Declared):
     )
     elastic: Elastic | None = record(Elastic, doc="Going on with fewer nodes where there is no spare", default=None)
     evaluation: Evaluation | None = record(Evaluation, doc="Pauses for evaluation", default=None)
+    maintenance: Maintenance | None = record(Maintenance, doc="Planned stops; none if not given", default=None)

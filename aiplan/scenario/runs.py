@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Settings = Listed[tuple[str, str, str]]
 
 OWN_KEYS = ("base", "models", "columns", "rows")
-ROW_KEYS = ("id", "quality", "complete", "assumed")
+ROW_KEYS = ("id", "quality", "complete", "assumed", "circumstances")
 OF_A_WHOLE_TRAINING = ("measured.time_to_train", "measured.accelerator_time")
 FORM_ERRORS = "AIP1"
 """Codes of a value that cannot be read, as against one that does not suit this run."""
@@ -46,8 +46,9 @@ class RunsFile(Declared):
 class MeasuredRun:
     """A run: its scenario, or why it has none, and what was taken for granted about it.
 
-    `whole` says that a training was measured from its beginning to its end; `tree` and `place` are what the scenario
-    was resolved from, for those who try other plans.
+    `whole` says that a training was measured from its beginning to its end, and `circumstances` what was published of
+    it that no model of steps and failures knows; `tree` and `place` are what the scenario was resolved from, for those
+    who try other plans.
     """
 
     ident: str
@@ -58,6 +59,7 @@ class MeasuredRun:
     problem: str = ""
     assumed: tuple[str, ...] = ()
     whole: bool = False
+    circumstances: str = ""
     tree: Node | None = None
     place: Place | None = None
 
@@ -163,6 +165,7 @@ def _run(
         problem="; ".join(item.problem for item in found.items if item.level == "error"),
         assumed=_texts(own.get("assumed")),
         whole=any(scalar_at(tree, path) is not None for path in OF_A_WHOLE_TRAINING),
+        circumstances=_text(own.get("circumstances"), ""),
         tree=tree,
         place=place,
     )

@@ -131,19 +131,23 @@ class Software(Declared):
         maximum=3,
     )
     attention_ramp: float = number(
-        doc="Sequence length at which fused attention reaches half of its share", default=942.0, minimum=0
+        doc="Sequence length at which fused attention reaches half of its share", default=918.0, minimum=0
     )
     expert_share: float = number(
         doc="Share of that rate that the grouped matmuls of wide experts keep", default=1.0, above=0, maximum=1.5
     )
     expert_lost_width: float = number(
-        doc="Width of an expert that is lost at the ends of its matmuls", default=827.0, minimum=0
+        doc="Width of an expert that is lost at the ends of its matmuls", default=685.0, minimum=0
     )
     expert_passes: float = number(
         doc="Passes through memory that sorting tokens by expert, and back, takes", default=3.0, minimum=0
     )
     host_time: float = quantity(
-        "time", doc="Time the host takes to start the kernels of one layer, one way", default=0.0, minimum=0
+        "time",
+        doc="Time the host takes to start the kernels of one layer, one way",
+        default=1.21e-3,
+        default_text="1.21 ms",
+        minimum=0,
     )
     host_time_experts: float = quantity(
         "time", doc="Time more that a layer with experts takes the host, one way", default=0.0, minimum=0
@@ -151,12 +155,12 @@ class Software(Declared):
     late_host: float = quantity(
         "time",
         doc="Mean time by which one of the hosts that `cluster.hosts` calls late is behind with a layer, one way",
-        default=3.31e-3,
-        default_text="3.31 ms",
+        default=3.23e-3,
+        default_text="3.23 ms",
         minimum=0,
     )
     straggling: float = number(
-        doc="Share of a step by which nodes vary; a step waits for the slowest", default=0.00466, minimum=0, maximum=1
+        doc="Share of a step by which nodes vary; a step waits for the slowest", default=0.00422, minimum=0, maximum=1
     )
     step_overhead: float = quantity(
         "time", doc="Time of a step outside the layers: data loading, logging, synchronisation", default=0.0, minimum=0
@@ -172,7 +176,7 @@ class Software(Declared):
     )
     contention: float = number(
         doc="Share of hidden data parallel communication by which it slows the computation beside it",
-        default=0.479,
+        default=0.402,
         minimum=0,
         maximum=1,
     )

@@ -4,7 +4,7 @@ Inside, every number is a float in SI units (B, s, FLOP, USD, W, J, kg). `parse`
 that, `quantity`, `duration` and `scale` write it back.
 """
 
-from aiplan.units.display import duration, quantity, scale
+from aiplan.units.display import duration, quantity, round_steps, scale
 from aiplan.units.errors import UnitError
 from aiplan.units.parse import parse, parse_range
 from aiplan.units.pattern import pattern
@@ -22,5 +22,6 @@ __all__ = [
     "parse_range",
     "pattern",
     "quantity",
+    "round_steps",
     "scale",
 ]

@@ -1,7 +1,7 @@
 """SI numbers to text for people: the one place where numbers are rounded."""
 
 from collections.abc import Sequence
-from math import isfinite, isinf, isnan
+from math import floor, isfinite, isinf, isnan, log10
 
 _UNKNOWN = "unknown"
 _MINUTE, _HOUR, _DAY, _YEAR = 60.0, 3600.0, 86400.0, 31557600.0
@@ -165,6 +165,30 @@ def scale(values: Sequence[float | None], unit: str, digits: int = 3) -> tuple[s
     most = max(2, _decimals(largest / factor, digits))
     cells = (_UNKNOWN if v is None or isnan(v) else _cell(v, unit, factor, digits, most) for v in values)
     return symbol, list(cells)
+
+
+def round_steps(top: float, unit: str, most: int) -> list[float]:
+    """Return round numbers from 0 up to a top, at equal distances, for the lines of a chart.
+
+    Parameters
+    ----------
+    top : float
+        In SI units, above 0.
+    unit : str
+        As for `quantity`: round is what is shown in the scale that suits the top.
+    most : int
+        Steps at most.
+
+    Examples
+    --------
+    >>> [quantity(step, "B") for step in round_steps(85e9, "B", 4)]
+    ['0 B', '20.0 GiB', '40.0 GiB', '60.0 GiB']
+    """
+    factor, _ = _pick(top, _scales(unit), 3)
+    least = top / factor / most
+    power = 10.0 ** floor(log10(least))
+    step = next(times * power for times in (1.0, 2.0, 5.0, 10.0) if times * power >= least * (1.0 - 1e-9))
+    return [factor * step * count for count in range(floor(top / factor / step * (1.0 + 1e-9)) + 1)]
 
 
 def _scales(unit: str) -> list[_Scale]:

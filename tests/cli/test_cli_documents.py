@@ -192,7 +192,7 @@ def test_explanations_end_in_values_with_an_origin(document):
     def leaves(node):
         return [node] if not node["arguments"] else [leaf for child in node["arguments"] for leaf in leaves(child)]
 
-    term = document("explain", "small.yaml", "run.time_to_train", "--depth", "20")["result"]["term"]
+    term = document("explain", "small.yaml", "run.time_to_train", "--depth", "40")["result"]["term"]
     assert term["formula"] == "t = n t_step"
     values = {argument["name"]: argument["value"] for argument in term["arguments"]}
     assert term["value"] == pytest.approx(math.prod(values.values()))

@@ -21,8 +21,8 @@ REPORTS = {
 PACKAGES = [package.name for package in pkgutil.iter_modules(aiplan.report.__path__) if package.ispkg]
 
 
-TEXTS = {"exports", "manifests"}
-"""Packages that write files for other programs: in most formats the text is the file itself."""
+TEXTS = {"exports", "manifests", "overview"}
+"""Packages that write files for other programs, or a page: in most formats the text is the file itself."""
 
 
 def test_every_package_is_a_report():

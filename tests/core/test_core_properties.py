@@ -50,7 +50,7 @@ ALONG_AN_AXIS = {
     "storage.narrowest",
 }
 """Forms that take resources, kinds of jobs, domains or stages along an axis of their own."""
-WITH_A_POLE = {"loading.serial_fetch_rate", "sensitivity.elasticity"}
+WITH_A_POLE = {"sensitivity.elasticity"}
 """Forms that have no value at some of the small whole numbers that are tried here."""
 
 

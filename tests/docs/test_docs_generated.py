@@ -11,7 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
-    "script", ["schemas.py", "scheduling_page.py", "tables.py", "what_if.py", "scaling.py", "diagnostics.py"]
+    "script",
+    ["schemas.py", "scheduling_page.py", "tables.py", "what_if.py", "scaling.py", "diagnostics.py", "report_page.py"],
 )
 def test_up_to_date(script):
     done = subprocess.run(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aiplan.catalog.load import Catalog
 from aiplan.declare import Diagnostics, read
 from aiplan.engine.evaluate import evaluate
-from aiplan.engine.tree import ROOTS, TREE
+from aiplan.engine.tree import ENERGY, ROOTS, TREE
 from aiplan.planning.estimate import columns, estimate
 from aiplan.scenario.files import Place, library_ids
 from aiplan.scenario.load import load, resolve_tree
@@ -31,7 +31,9 @@ EXPERTS = {"mixtral-8x7b": 8, "deepseek-v2-lite": 64, "gpt-oss-20b": 32}
 NODES = ("dgx-a100-80gb", "dgx-h100", "hgx-mi300x")
 SOFTWARE = ("megatron-core", "megatron-lm-2021", "deepspeed")
 ROUNDING = 1 + 1e-12
-RUN_LENGTH = {"run.steps", "run.time_to_train", "run.cost", "run.energy", "run.electricity", "run.carbon"}
+RUN_LENGTH = {"run.steps", "run.time_to_train", "run.cost", "run.electricity", "run.carbon"} | {
+    name for name in ENERGY if name.startswith("run.")
+}
 
 quick = settings(max_examples=30, deadline=None)
 

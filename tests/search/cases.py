@@ -2,7 +2,8 @@
 
 from aiplan.catalog.load import Catalog
 from aiplan.declare import Diagnostics
-from aiplan.planning.chunks import OBJECTIVES, Question
+from aiplan.planning.chunks import Question
+from aiplan.planning.objectives import OBJECTIVES
 from aiplan.planning.variants import Source, load_source
 from aiplan.scenario.conditions import read_conditions
 

@@ -134,7 +134,7 @@ def test_the_answer_does_not_depend_on_the_chunks(monkeypatch):
 def test_parts_merge_in_any_order(shuffler):
     asked = question(shown=5, near=1.1)
     found = spaces([scenario("dense"), loaded(DENSE, ("workload.global_batch", "4"))], asked)
-    parts = [evaluated(found, chunk, asked) for chunk in chunks(found)]
+    parts = [evaluated(found, chunk, asked) for chunk in chunks(found, asked)]
     expected, _ = merged(parts, asked)
     shuffler.shuffle(parts)
     again, _ = merged(parts, asked)

@@ -18,6 +18,7 @@ plan: {tensor: 2, micro_batch: 2}
 AUTO = SMALL.replace("{tensor: 2, micro_batch: 2}", "auto")
 WORDS = ("estimate", "--model", "llama-3.2-1b", "--gpu", "h100-sxm", "--gpus", "16", "--tokens", "100B")
 PLAIN = ("search", "small.yaml", "--top", "3")
+WHOLE_RUN = ("--set", "reliability={fleet: new-cluster, spares: 1}", "--set", "storage={read: 2 GB/s, write: 1 GB/s}")
 GOLDENS = {
     "help": ["search", "--help"],
     "table": [*PLAIN],
@@ -27,6 +28,8 @@ GOLDENS = {
     "varied": [*PLAIN, "--vary", "cluster.nodes=1,2,4", "--objective", "cost"],
     "auto": ["search", "auto.yaml", "--top", "2"],
     "experts": ["search", "mixtral-8x7b-h100", "--top", "2", "--where", "context = 1", "--where", "expert_tensor = 1"],
+    "whole run": [*PLAIN, *WHOLE_RUN, "--objective", "cost", "--where", "goodput >= 80 %", "--where", "power <= 1 MW"],
+    "goodput of steps": [*PLAIN, "--objective", "goodput"],
     "markdown": [*PLAIN, "--format", "markdown"],
     "csv": [*PLAIN, "--format", "csv"],
     "plain": [*PLAIN, "--format", "plain"],

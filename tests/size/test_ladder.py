@@ -16,8 +16,8 @@ WORK = 1e6
 class Made(dict):
     """An estimate that knows only what a trial asks."""
 
-    def interval(self, _):
-        return None
+    def of_run(self, name):
+        return self[name]
 
 
 def world(lost, price=1.0, power=1.0, smallest=1):
@@ -27,7 +27,7 @@ def world(lost, price=1.0, power=1.0, smallest=1):
         if count < smallest:
             return Trial("node", count, 1, None, "does not fit")
         time = WORK * (1.0 + lost * count) / count
-        terms = {"run.time_to_train": time, "run.cost": time * count * price, "run.energy": time * count * power}
+        terms = {"wallclock": time, "total.cost": time * count * price, "total.power": count * power}
         return Trial("node", count, 1, Made(terms))
 
     return once

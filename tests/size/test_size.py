@@ -116,7 +116,7 @@ def test_every_trial_is_what_a_search_of_that_size_finds(everything):
         if trial.accelerators in found:
             one = found[trial.accelerators]
             assert (trial.time, trial.cost) == (one["run.time_to_train"], one["run.cost"])
-            assert trial.power == pytest.approx(one["run.energy"] / one["run.time_to_train"])
+            assert trial.power == pytest.approx(one["run.power"])
 
 
 @pytest.mark.parametrize("hours", [1.2, 3])
@@ -189,6 +189,44 @@ def test_power_bounds_the_number():
     best = small(limits, "time").best
     assert best.power <= 300e3
     assert small(Limits(power=600e3), "time").best.time < best.time
+
+
+FAILING = SMALL + b"reliability: {mtbf_per_node: 12 h, spares: 2, repair: 4 h}\ncheckpoint: {interval: 20 min}\n"
+SIMPLE = (read_condition("tensor = 1"), read_condition("pipeline = 1"))
+
+
+def failing(deadline, **other):
+    return size(Source("", FAILING), Catalog([]), (), Request(Limits(deadline), "gpus", conditions=SIMPLE, **other))
+
+
+def test_a_size_counts_failures():
+    """A deadline that steps alone meet needs more GPUs where each node fails twice a day, and no fewer would do.
+
+    `--sure` adds the chance of failures to the error of a step.
+    """
+    alone = small(Limits(deadline=5 * 3600), conditions=SIMPLE).best
+    limits = Limits(deadline=1.02 * alone.time)
+    answer = failing(limits.deadline)
+    best = answer.best
+    assert best.accelerators > alone.accelerators
+    assert best.time == best.estimate["wallclock"] <= limits.deadline
+    assert best.cost == best.estimate["total.cost"] > best.estimate["run.cost"]
+    for trial in answer.trials:
+        if trial.estimate is not None:
+            assert trial.time > trial.estimate["run.time_to_train"]
+            assert trial.power == trial.estimate["total.power"] > trial.estimate["run.power"]  # two spare nodes
+            assert trial.accelerators >= best.accelerators or "deadline" in trial.misses(limits)
+    base = load_written(Source("", FAILING), Catalog([]), searched=True).scenario
+    changes = at_size(base, best.accelerators, 192)
+    scenario = load_written(Source("", FAILING), Catalog([]), changes, searched=True).scenario
+    found = search([scenario], question_of(scenario, "time", SIMPLE, shown=1)).best[0].estimate
+    assert found["wallclock"] == best.time
+    likely = failing(5 * 3600).best
+    sure = failing(1.02 * likely.time, sure=True).best
+    assert sure.accelerators > likely.accelerators
+    high = sure.estimate.wallclock_interval().high
+    assert sure.upper_time == high <= 1.02 * likely.time
+    assert sure.upper_cost == pytest.approx(sure.cost * high / sure.time)
 
 
 def test_what_binds_is_the_next_smaller_number():

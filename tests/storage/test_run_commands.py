@@ -140,7 +140,7 @@ def test_chart(run, folder):
     assert done.err == "wrote loss.svg\n"
     root = ET.fromstring((folder / "loss.svg").read_text(encoding="utf-8"))  # noqa: S314  our own text
     lines = [item for item in root.iter() if item.tag.endswith("polyline")]
-    assert len(lines) == 3
+    assert len(lines) == 2 * 3, "a line and a key for each curve"
     width, height = map(float, root.attrib["viewBox"].split()[2:])
     for line in lines:
         for point in line.attrib["points"].split():

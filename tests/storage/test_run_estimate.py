@@ -1,6 +1,7 @@
 """Storage, checkpoints and failures in the estimate: sums, parts, money, names."""
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from aiplan.planning.estimate import columns, estimate, run_columns
 from aiplan.planning.explain import explain
 from aiplan.planning.run_names import RUN_RESULTS
 from aiplan.scenario.resolve_run import FLEET_RATES
-from aiplan.scenario.run_records import FLEETS
+from aiplan.scenario.run_records import FLEETS, IDEAL
 
 from .cases import HOURS, LUSTRE, PLAIN, RUN
 
@@ -72,6 +73,10 @@ BLOCKS = st.fixed_dictionaries(
                 {"fleet": "new-cluster", "spares": 1},
                 {"mtbf": "2 h", "spares": 0, "elastic": {"minimum": 16}},
                 {"evaluation": {"every": 500, "time": "10 min"}},
+                {
+                    "maintenance": {"every": "7 d", "time": "6 h"},
+                    "evaluation": {"every_sequences": 9999, "sequences": 99},
+                },
                 "none",
             ]
         ),
@@ -93,7 +98,7 @@ def test_parents_are_sums_and_parts_are_the_ratio(blocks):
                 total = total + answer[child]
             assert total == answer[name], name
         assert answer[name] >= 0.0, name
-    running = answer["wallclock"] - answer["wallclock.nodes"] - answer["wallclock.startup"]
+    running = answer["wallclock"] - sum(answer[f"wallclock.{part}"] for part in ("nodes", "maintenance", "startup"))
     work = answer["wallclock.steps"] + answer["wallclock.loading"] + answer["wallclock.evaluation"]
     assert work / running == pytest.approx(answer["reliability.ettr"], rel=1e-9)
     assert answer["reliability.interruptions"] == pytest.approx(answer["reliability.rate"] * running, rel=1e-9)
@@ -191,10 +196,10 @@ def test_one_writer_is_limited_by_its_node(of):
 
 
 def test_who_writes_follows_from_zero(of):
-    assert of(checkpoint={}).given("checkpoint.writers") == 256
+    assert of(checkpoint={})["checkpoint.writers"] == 256
     whole = PLAIN["plan"] | {"zero": 0}
-    assert of(plan=whole, checkpoint={}).given("checkpoint.writers") == 32
-    assert of(plan=whole, checkpoint={"writers": "sharded"}).given("checkpoint.writers") == 256
+    assert of(plan=whole, checkpoint={})["checkpoint.writers"] == 32
+    assert of(plan=whole, checkpoint={"writers": "sharded"})["checkpoint.writers"] == 256
 
 
 def test_a_long_drain_makes_the_interval_longer(of):
@@ -224,17 +229,26 @@ def test_evaluation_and_start_are_counted(of):
     assert answer["wallclock.startup"] == 240.0
 
 
-def test_waiting_draws_less(of):
-    answer = of(reliability={"mtbf": "3 h"})
-    share = answer["total.energy.waiting"] / (
-        answer["wallclock"] - answer["wallclock.steps"] - answer["wallclock.lost"]
-    )
-    busy = answer["total.energy.training"] / (answer["wallclock.steps"] + answer["wallclock.lost"])
-    assert share / busy == pytest.approx(0.5)
+def test_evaluations_by_sequences_go_forward_only(of):
+    """Every 46,080 sequences of training, 5,760 others without their backward pass: a third of an eighth."""
+    answer = of(reliability={"fleet": "ideal", "evaluation": {"every_sequences": 46080, "sequences": 5760}})
+    assert answer["wallclock.evaluation"] / answer["wallclock.steps"] == pytest.approx(1 / 24)
+    assert answer["reliability.interruptions"] == 0
+    assert answer["wallclock.startup"] == 0
+
+
+def test_planned_stops(of):
+    """One of six hours in each week of running; nothing is lost, and nobody pays less."""
+    plain, stopped = of(reliability={}), of(reliability={"maintenance": {"every": "7 d", "time": "6 h"}})
+    running = plain["wallclock"] - plain["wallclock.startup"]
+    assert stopped["wallclock.maintenance"] == pytest.approx(running / 28)
+    assert stopped["wallclock.lost"] == plain["wallclock.lost"]
+    assert stopped["total.cost"] > plain["total.cost"]
+    assert plain["wallclock.maintenance"] == 0
 
 
 def test_fleets_are_those_with_a_rate():
-    assert set(FLEETS) == set(FLEET_RATES)
+    assert set(FLEETS) == {*FLEET_RATES, IDEAL}
 
 
 def test_rates_can_be_given_in_several_ways(of):
@@ -255,12 +269,13 @@ def test_explain_knows_the_run(ask):
 
 
 def test_owned_machines(of):
-    """35,000 dollars over 4 years at 80 %, 5 % upkeep a year, 1.73 kW all in at 10 cents."""
+    """35,000 dollars over 4 years at 80 %, 5 % upkeep a year, and the draw of training at the price of the region."""
     cluster = PLAIN["cluster"] | {"region": "us"}
     answer = of(cluster=cluster | {"owned": {"purchase": "35000 USD"}})
     year = 365.25 * 24
     electricity = answer.given("cluster.electricity_price") * 3.6e6
-    expected = (35000 / (4 * year) + 0.05 * 35000 / year) / 0.8 + 1.73 * electricity
+    drawn = sum(answer.given(f"cluster.{name}_power") for name in ("device", "node", "network")) / 1e3
+    expected = (35000 / (4 * year) + 0.05 * 35000 / year) / 0.8 + drawn * answer.given("cluster.pue") * electricity
     assert answer.given("cluster.price") * 3600 == pytest.approx(expected)
     longer = of(cluster=cluster | {"owned": {"purchase": "35000 USD", "lifetime": "6 years"}})
     assert longer.given("cluster.price") < answer.given("cluster.price")
@@ -282,6 +297,29 @@ def test_what_cannot_be_known_of_owned_machines_is_unknown(of):
 
 
 # ------------------------------------------------------------------ names and explanations
+
+
+def test_every_closed_form_is_used():
+    """A form that only its test calls would say nothing to anyone."""
+    root = Path(__file__).resolve().parents[2] / "aiplan"
+    modules = (
+        "checkpoint",
+        "cost",
+        "elastic",
+        "energy",
+        "goodput",
+        "loading",
+        "reliability",
+        "save_intervals",
+        "spread",
+    )
+    files = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
+    calls = "\n".join(text for path, text in files.items() if path.parent.name != "core")
+    for name in (*modules, "storage"):
+        own = files[root / "core" / f"{name}.py"]
+        for form in re.findall(r"^def ([a-z]\w*)", own, re.MULTILINE):
+            inside = len(re.findall(rf"\b{form}\(", own)) > 1
+            assert inside or re.search(rf"\b{name}\.{form}\b|import .*\b{form}\b", calls), f"{name}.{form}"
 
 
 def test_every_name_stands_in_the_pages():

@@ -32,9 +32,14 @@ def fleet_rate(gpus, per_1000_node_days):
     return reliability.job_rate(gpus / GPUS_PER_NODE, per_1000_node_days / 1000 / DAY, 1.0, 1.0)
 
 
+def linear_ettr(rate, interval, stall, restart):
+    """Return the ratio to first order in the rate: https://arxiv.org/abs/2410.21680, equation 2."""
+    return (1 - rate * (restart + interval / 2)) / (1 + stall / interval)
+
+
 def young_ettr(gpus, per_1000_node_days, restart, stall):
     rate = fleet_rate(gpus, per_1000_node_days)
-    return goodput.linear_ettr(rate, save_intervals.young(stall, 1 / rate, restart), stall, restart)
+    return goodput.ettr(rate, save_intervals.young(stall, 1 / rate, restart), stall, restart, 0.0)
 
 
 def fleet_ettr(gpus, per_1000_node_days, restart, stall, interval):
@@ -52,7 +57,7 @@ def linear_agrees(gpus, per_1000_node_days, restart, stall):
     rate = fleet_rate(gpus, per_1000_node_days)
     interval = save_intervals.young(stall, 1 / rate, restart)
     exact = goodput.ettr(rate, interval, stall, restart, 0.0)
-    return abs(goodput.linear_ettr(rate, interval, stall, restart) / exact - 1)
+    return abs(linear_ettr(rate, interval, stall, restart) / exact - 1)
 
 
 def s3_reads():
@@ -62,7 +67,7 @@ def s3_reads():
 
 CHECKS = {
     "checkpoint_bytes": checkpoint.checkpoint_bytes,
-    "stall_overhead": checkpoint.stall_overhead,
+    "stall_overhead": lambda stall, interval: 1 - goodput.ettr(0.0, interval, stall, 0.0, 0.0),
     "transfer_time": lambda size, bandwidth: storage.transfer_time(size, bandwidth, 1.0, 0.0, 1.0),
     "ratio": lambda over, under: over / under,
     "daly": save_intervals.daly,
@@ -89,7 +94,6 @@ CHECKS = {
     "fleet_ettr": fleet_ettr,
     "fleet_ettr_at_least": fleet_ettr,
     "linear_agrees": linear_agrees,
-    "recovery_bound": goodput.recovery_bound,
     "part_mtbf": lambda parts, mtbf_h: 1 / reliability.job_rate(parts, 1 / (mtbf_h * 3600), 1.0, 1.0),
     "goodput": goodput.goodput,
     "spares_needed": reliability.spares_needed,

@@ -16,6 +16,7 @@ from aiplan.planning.kernels import MATMUL, MEMORY, kernels
 from aiplan.planning.roofline import PARTS, roofline
 from aiplan.planning.variants import Source, load_source
 from aiplan.report.console import Look
+from aiplan.report.picture import svg
 from aiplan.report.roofline import render
 from aiplan.report.roofline.chart import chart
 from aiplan.report.roofline.plot import plot
@@ -172,10 +173,10 @@ def test_plot_stays_within_the_width_and_shows_every_class(name, width):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_picture_has_a_dot_for_every_class_below_the_roofs(name):
     answer = roofline(loaded(name))
-    root = ET.fromstring(chart(answer))  # noqa: S314  our own text
+    root = ET.fromstring(svg(chart(answer)))  # noqa: S314  our own text
     dots = [one for one in root.iter(f"{SVG}circle") if one.find(f"{SVG}title") is not None]
     assert len(dots) == sum(one.intensity is not None for one in answer.classes)
-    roof = next(one for one in root.iter(f"{SVG}polyline") if one.get("class") == "printed")
+    roof = next(one for one in root.iter(f"{SVG}polyline") if one.get("class") == "curve even")
     top = min(float(point.split(",")[1]) for point in roof.get("points").split())
     assert all(float(dot.get("cy")) >= top for dot in dots)
     width, height = (float(root.get(name)) for name in ("width", "height"))

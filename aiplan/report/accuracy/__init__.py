@@ -18,3 +18,4 @@ class Answer(NamedTuple):
 
 
 render: Report[Answer] = Report(__name__, records="flat")
+render_drawn: Report[Answer] = Report(__name__, table="table.drawn", records="flat")

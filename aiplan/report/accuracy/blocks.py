@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.planning.ranking import GOOD_SPEARMAN, REPEATS_DIFFER, SMALL_REGRET
-from aiplan.planning.trainings import MOST_EXCESS
-from aiplan.report.text import change, joined, percent
+from aiplan.planning.trainings import ACCELERATOR_HOURS, MOST_EXCESS, NEAR, STEPS, WALL_CLOCK
+from aiplan.report.text import change, joined, percent, span
 from aiplan.units import duration
 
 if TYPE_CHECKING:
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from aiplan.planning.alike import Conditions
     from aiplan.planning.ranking import RankedGroup, Ranking, RankingSummary
     from aiplan.planning.scaling import Scaling, ScalingGroup, ScalingSummary
-    from aiplan.planning.trainings import Training, Trainings
+    from aiplan.planning.trainings import Class, Training, Trainings
 
 Cells = tuple[str, ...]
+PUBLISHED = {STEPS: "steps", WALL_CLOCK: "wall clock", ACCELERATOR_HOURS: "GPU-hours"}
+"""What the published duration of a training counts."""
 
 
 class Listing(NamedTuple):
@@ -145,37 +147,84 @@ def _trainings(trainings: Trainings) -> Block | None:
     left_out: list[Cells] = [(reason, f"{count:,}") for reason, count in trainings.skipped()]
     if not rows and not left_out:
         return None
-    headings = ("training", "accelerators", "published", "predicted", "ratio", "layout")
+    classes = Listing("", CLASS_HEADINGS, [_class(part) for part in trainings.classes()])
+    headings = ("training", "accelerators", "published", "predicted", "90 %", "error", "counts", "layout")
+    far: list[Cells] = [(_name(item), change(item.error), why) for item in trainings.counted if (why := _why(item))]
+    stated = [_training(item) for item in trainings.counted if not item.own_plan and item.counts != STEPS]
     listings = [
+        classes,
+        Listing("Pre-trainings that state their layout", headings, stated),
         Listing("Whole trainings, one by one", headings, rows, details=True),
+        Listing(f"Why trainings are off by more than {percent(NEAR)}", ("training", "error", "why"), far, details=True),
         Listing("Whole trainings left out", ("reason", "trainings"), left_out, details=True),
     ]
     return Block("Whole trainings", list(_of_trainings(trainings)), [part for part in listings if part.rows])
 
 
+CLASS_HEADINGS = (
+    "published",
+    "layout",
+    "trainings",
+    "median error",
+    f"within {100 * NEAR:.0f} %",
+    "published over predicted",
+)
+
+
+def _class(part: Class) -> Cells:
+    found = part.summary
+    return (
+        PUBLISHED[part.counts],
+        "ours" if part.own_plans else "published",
+        f"{found.number:,}",
+        percent(found.error),
+        percent(found.near),
+        f"{found.median:.2f}, {found.lowest:.2f} to {found.highest:.2f}",
+    )
+
+
 def _of_trainings(trainings: Trainings) -> Iterator[str]:
-    found = trainings.summary()
+    found, stated = trainings.summary(), trainings.stated()
     if found is None:
         return
-    yield (
-        f"published wall time over the predicted time of nothing but steps, {found.number:,} trainings: median "
-        f"{found.median:.2f}, {found.lowest:.2f} to {found.highest:.2f}; evaluation, failures, restarts and ramp-up "
-        "are in what was published"
-    )
-    yield f"{found.exceeding:,} are predicted to take longer than was published by more than {percent(MOST_EXCESS)}"
+    if stated is not None:
+        yield (
+            f"{stated.number:,} trainings state their layout: median error of the time {percent(stated.error)}, "
+            f"{percent(stated.near)} of them within {percent(NEAR)}"
+        )
     if found.own_plans:
-        yield f"{found.own_plans:,} published no layout: the fastest of a grid that fits into memory stands in"
+        yield (
+            f"{found.own_plans:,} do not, and the fastest of a grid that fits into memory stands in: the least that "
+            "they could have taken"
+        )
+    yield f"{found.exceeding:,} are predicted to take longer than was published by more than {percent(MOST_EXCESS)}"
 
 
 def _training(item: Training) -> Cells:
     scenario = item.run.scenario if item.estimate is None else item.estimate.scenario
-    name = scenario.model.name if scenario else ""
     machine = f"{scenario.accelerators:,} x {scenario.accelerator.name}" if scenario else ""
+    likely = item.interval
     return (
-        f"{item.run.ident}: {name}" + ("; too long" if item.exceeds else ""),
+        _name(item),
         machine,
         duration(item.measured_time),
         duration(item.predicted_time),
-        f"{item.ratio:.2f}",
+        "" if likely is None else span(likely.low, likely.high, "s"),
+        change(item.error),
+        PUBLISHED[item.counts],
         "ours" if item.own_plan else "published",
     )
+
+
+def _name(item: Training) -> str:
+    scenario = item.run.scenario if item.estimate is None else item.estimate.scenario
+    return f"{item.run.ident}: {scenario.model.name if scenario else ''}"
+
+
+def _why(item: Training) -> str:
+    """Return what was published of a training that is far off, or what is not known of it."""
+    if abs(item.error) <= NEAR:
+        return ""
+    unknown = ["layout ours: what is predicted is the least"] if item.own_plan and item.error < 0 else []
+    assumed = [f"assumed: {', '.join(item.run.assumed)}"] if item.run.assumed else []
+    return "; ".join(filter(None, (item.run.circumstances, *unknown, *assumed)))

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from aiplan.planning.alike import Conditions
     from aiplan.planning.ranking import RankedGroup, Ranking, RankingSummary
     from aiplan.planning.scaling import Scaling, ScalingGroup, ScalingSummary
-    from aiplan.planning.trainings import Training, Trainings
+    from aiplan.planning.trainings import Class, Training, Trainings
 
 
 def summaries(answer: Accuracy) -> dict[str, Any]:
@@ -116,8 +116,21 @@ def _trainings(trainings: Trainings) -> dict[str, Any] | None:
         "own_plans": 0 if found is None else found.own_plans,
         "over_10_percent": [item.run.ident for item in trainings.counted if item.exceeds],
         "published_over_predicted": ratios,
+        "classes": [_class(part) for part in trainings.classes()],
         "skipped": dict(trainings.skipped()),
         "rows": [_training(item) for item in trainings.items],
+    }
+
+
+def _class(part: Class) -> dict[str, Any]:
+    found = part.summary
+    return {
+        "counts": part.counts,
+        "plans_are_ours": part.own_plans,
+        "n": found.number,
+        "median_error": found.error,
+        "within_15_percent": found.near,
+        "median_published_over_predicted": found.median,
     }
 
 
@@ -147,4 +160,8 @@ def _training(item: Training) -> dict[str, Any]:
         "measured_time_s": item.measured_time,
         "predicted_time_s": item.predicted_time,
         "published_over_predicted": item.ratio,
+        "error": item.error,
+        "predicted_interval_s": None if item.interval is None else [item.interval.low, item.interval.high],
+        "counts": item.counts,
+        "circumstances": item.run.circumstances,
     }

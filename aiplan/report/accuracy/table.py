@@ -10,6 +10,7 @@ from rich.text import Text
 
 from aiplan.report.accuracy import wording
 from aiplan.report.accuracy.blocks import blocks
+from aiplan.report.accuracy.plot import plot
 from aiplan.report.console import draw
 from aiplan.report.facts import BOLD, DIM
 from aiplan.report.grid import columns, lines
@@ -32,6 +33,11 @@ LEAST_ROOM, GAP = 20, 2
 def table(answer: Answer, look: Look) -> str:
     """Return predictions beside measurements as text."""
     return draw(look, *_blocks(answer.accuracy, answer.worst, look))
+
+
+def drawn(answer: Answer, look: Look) -> str:
+    """Return them as text with a plot below."""
+    return f"{table(answer, look)}\n{plot(answer.accuracy, look)}"
 
 
 def _blocks(answer: Accuracy, worst: int, look: Look) -> Iterator[RenderableType]:

@@ -8,9 +8,10 @@ from rich.text import Text
 
 from aiplan.report import grid
 from aiplan.report.checkpoint import wording
-from aiplan.report.checkpoint.plot import plot
+from aiplan.report.checkpoint.drawing import graph
 from aiplan.report.console import draw
 from aiplan.report.facts import BOLD
+from aiplan.report.line_plot import line_plot
 from aiplan.report.text import clean
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _blocks(answer: CheckpointAnswer, look: Look) -> Iterator[RenderableType]:
     yield _columns(wording.MODES, wording.modes(answer), left=("mode", ""))
     yield ""
     yield _columns(wording.FLEETS, wording.fleets(answer), left=("rate of",))
-    drawn = plot(answer, look)
+    drawn = line_plot(graph(answer), look)
     if drawn:
         yield ""
         yield Text(drawn.rstrip("\n"))

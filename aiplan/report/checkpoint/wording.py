@@ -31,7 +31,7 @@ def facts(answer: CheckpointAnswer) -> list[Fact]:
     one, used = answer.estimate, answer.used
     saves = one.scenario.file.checkpoint
     per = one.given("checkpoint.weight_bytes") + one.given("checkpoint.state_bytes")
-    writers = f"{one.given('checkpoint.writers'):,.0f} writers"
+    writers = f"{one['checkpoint.writers']:,.0f} writers"
     mode = getattr(saves, "mode", "async")
     drain = one["checkpoint.drain"]
     durable = f"durable {duration(drain)} later" if drain else "durable at once"

@@ -11,7 +11,7 @@ from aiplan.report.collective.drawing import graph
 from aiplan.report.console import draw
 from aiplan.report.facts import BOLD, DIM
 from aiplan.report.grid import columns, lines
-from aiplan.report.line_plot import line_plot
+from aiplan.report.line_plot import with_plot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ def table(answer: Collective, look: Look) -> str:
 
 def drawn(answer: Collective, look: Look) -> str:
     """Return a collective as text with a plot below."""
-    return f"{table(answer, look)}\n{line_plot(graph(answer), look)}"
+    return with_plot(table(answer, look), graph(answer), look)
 
 
 def _blocks(answer: Collective) -> Iterator[RenderableType]:

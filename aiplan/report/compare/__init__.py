@@ -10,3 +10,4 @@ if TYPE_CHECKING:
     from aiplan.planning.compare import Comparison
 
 render: Report[Comparison] = Report(__name__, records="flat")
+render_drawn: Report[Comparison] = Report(__name__, table="table.drawn", records="flat")

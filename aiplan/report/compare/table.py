@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from aiplan.report.compare.cells import failures, results
+from aiplan.report.compare.drawing import graph
 from aiplan.report.console import Look, console_of, draw
 from aiplan.report.facts import BOLD
 from aiplan.report.grid import columns, lines
+from aiplan.report.line_plot import with_plot
 from aiplan.report.text import clean
 
 if TYPE_CHECKING:
@@ -29,6 +31,11 @@ LEAST_LABEL = 24
 def table(answer: Comparison, look: Look) -> str:
     """Return a comparison as text."""
     return draw(look, *_blocks(answer, look))
+
+
+def drawn(answer: Comparison, look: Look) -> str:
+    """Return a comparison along one field as text, with a plot below."""
+    return with_plot(table(answer, look), graph(answer), look)
 
 
 def _blocks(answer: Comparison, look: Look) -> Iterator[RenderableType]:

@@ -76,9 +76,14 @@ def _ideal(estimate: Estimate) -> list[Fact]:
     cost = "; ".join(filter(None, (_likely(estimate, "run.cost", "USD"), price)))
     return [
         Fact("cost", _starred(estimate, "run.cost", quantity(terms["run.cost"], "USD")), cost),
-        Fact("energy", _starred(estimate, "run.energy", quantity(terms["run.energy"], "J"))),
+        Fact("energy", _starred(estimate, "run.energy", quantity(terms["run.energy"], "J")), _facility(estimate)),
         Fact("carbon", _starred(estimate, "run.carbon", quantity(terms["run.carbon"], "kg"))),
     ]
+
+
+def _facility(estimate: Estimate) -> str:
+    most = estimate["run.power"]
+    return "" if math.isnan(most) else f"{quantity(most, 'W')} facility"
 
 
 def _compression(estimate: Estimate) -> list[Fact]:

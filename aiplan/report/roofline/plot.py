@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.report.canvas import Canvas
 from aiplan.report.graph import Axis
 from aiplan.report.roofline import wording
 from aiplan.units import quantity
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from aiplan.report.console import Look
 
 HEIGHT = 18
-USUAL_WIDTH, WIDEST = 80, 120
+WIDEST = 120
 MARGIN = 14
-PRINTED, SUSTAINED = ".", "-"
+PRINTED, SUSTAINED, SEVERAL = ".", "-", "*"
 
 
 class Window(NamedTuple):
@@ -53,40 +53,21 @@ def plot(answer: Roofline, look: Look) -> str:
     seen = window(answer)
     if seen is None:
         return ""
-    width = min(look.width or USUAL_WIDTH, WIDEST) - MARGIN - 2
-    across = Axis(seen.left, seen.right, 0, width - 1)
+    canvas = Canvas.of(look, HEIGHT, MARGIN, WIDEST)
+    across = Axis(seen.left, seen.right, 0, canvas.width - 1)
     up = Axis(seen.low, seen.high, HEIGHT - 1, 0)
-    canvas = [[" "] * width for _ in range(HEIGHT)]
-    for column in range(width):
-        at = seen.left * (seen.right / seen.left) ** (column / (width - 1))
+    for column in range(canvas.width):
+        at = seen.left * (seen.right / seen.left) ** (column / (canvas.width - 1))
         for mark, (_, peak, bandwidth) in zip((PRINTED, SUSTAINED), wording.lines(answer), strict=False):
-            _put(canvas, mark, column, up.at(min(peak, at * bandwidth)))
+            canvas.put(column, up.at(min(peak, at * bandwidth)), mark)
     for mark, one in wording.marked(answer):
         if one.intensity is not None and one.rate is not None:
-            _put(canvas, mark, across.at(one.intensity), up.at(one.rate))
-    return "".join(f"{line}\n" for line in _framed(answer, seen, canvas))
-
-
-def _put(canvas: list[list[str]], mark: str, across: float, up: float) -> None:
-    """Draw a mark; where another class stands already, an asterisk."""
-    row, column = round(up), round(across)
-    if 0 <= row < len(canvas) and 0 <= column < len(canvas[0]):
-        taken = canvas[row][column]
-        canvas[row][column] = "*" if taken in wording.MARKS else mark
-
-
-def _framed(answer: Roofline, seen: Window, canvas: list[list[str]]) -> list[str]:
-    up = Axis(seen.low, seen.high, HEIGHT - 1, 0)
+            place = across.at(one.intensity), up.at(one.rate)
+            canvas.put(*place, SEVERAL if canvas.at(*place) in wording.MARKS else mark)
     beside = {round(up.at(rate)): quantity(rate, "FLOP/s") for rate in decades(seen.low, seen.high)}
-    found = ["FLOP/s over FLOP/B"]
-    for row, cells in enumerate(canvas):
-        found.append(f"{beside.get(row, ''):>{MARGIN - 1}} |{''.join(cells)}".rstrip())
-    width = len(canvas[0])
-    found.append(" " * MARGIN + "+" + "-" * width)
-    found.append(_below(seen, width))
     names = [f"{mark} {one.label}" for mark, one in wording.marked(answer) if mark != wording.UNCOUNTED]
-    key = ", ".join([*names, f"{PRINTED} printed roofs", f"{SUSTAINED} sustained", "* several"])
-    return [*found, *wrap(key, width=MARGIN + 1 + width)]
+    key = ", ".join([*names, f"{PRINTED} printed roofs", f"{SUSTAINED} sustained", f"{SEVERAL} several"])
+    return canvas.framed("FLOP/s over FLOP/B", beside, _below(seen, canvas.width), key)
 
 
 def _below(seen: Window, width: int) -> str:
@@ -99,7 +80,7 @@ def _below(seen: Window, width: int) -> str:
         start = max(0, round(across.at(2.0**power)) - len(text) // 2)
         if all(cell == " " for cell in line[max(0, start - 1) : start + len(text) + 1]):
             line[start : start + len(text)] = text
-    return (" " * (MARGIN + 1) + "".join(line)).rstrip()
+    return "".join(line)
 
 
 def decades(low: float, high: float) -> list[float]:

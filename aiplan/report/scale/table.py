@@ -9,7 +9,7 @@ from rich.text import Text
 from aiplan.report.console import draw
 from aiplan.report.facts import BOLD, DIM
 from aiplan.report.grid import columns, lines
-from aiplan.report.line_plot import line_plot
+from aiplan.report.line_plot import with_plot
 from aiplan.report.scale import wording
 from aiplan.report.scale.drawing import graph
 
@@ -29,7 +29,7 @@ def table(answer: Answer, look: Look) -> str:
 
 def drawn(answer: Answer, look: Look) -> str:
     """Return scaling as text with a plot below."""
-    return f"{table(answer, look)}\n{line_plot(graph(answer), look)}"
+    return with_plot(table(answer, look), graph(answer), look)
 
 
 def _blocks(answer: Answer) -> Iterator[RenderableType]:

@@ -10,3 +10,4 @@ if TYPE_CHECKING:
     from aiplan.planning.search import Answer
 
 render: Report[Answer] = Report(__name__)
+render_drawn: Report[Answer] = Report(__name__, table="table.drawn")

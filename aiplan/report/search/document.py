@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aiplan.report import documents
+from aiplan.report.estimate import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 SIZES = ("tensor", "context", "pipeline", "interleave", "expert", "expert_tensor", "micro_batch")
 OVERLAPS = ("gradients", "parameters", "tensor", "pipeline", "expert")
+WHOLE_RUN = ("wallclock_s", "goodput", "whole_run_cost_usd", "whole_run_energy_j", "whole_run_carbon_kg")
+"""Results of the run as a whole, named as in an estimate; unknown where the scenario speaks of steps alone."""
 HEADER = (
     "rank",
     "variant",
@@ -26,6 +29,7 @@ HEADER = (
     "memory_bytes_per_gpu",
     "cost_usd",
     "energy_j",
+    *WHOLE_RUN,
     "gpus",
     *SIZES,
     "data",
@@ -103,5 +107,6 @@ def _plan(variant: str, rank: int | None, one: Estimate, plan: Plan) -> dict[str
         "sequence_parallel": bool(one.given("plan.sequence_parallel")),
         "count_embedding_as_layer": plan.count_embedding_as_layer,
     }
+    whole = {name: run.scalars(one).get(name) for name in WHOLE_RUN}
     sizes = {name: getattr(plan, name) for name in SIZES}
-    return numbers | sizes | {f"overlap_{name}": getattr(plan.overlap, name) for name in OVERLAPS}
+    return numbers | whole | sizes | {f"overlap_{name}": getattr(plan.overlap, name) for name in OVERLAPS}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aiplan.report.schema_parts import COUNT, MAYBE, NUMBER, TEXT, TEXTS, UNKNOWN, closed, items, or_none
-from aiplan.report.search.document import OVERLAPS, SIZES
+from aiplan.report.search.document import OVERLAPS, SIZES, WHOLE_RUN
 
 
 def inputs() -> dict[str, Any]:
@@ -46,6 +46,7 @@ def plan_schema() -> dict[str, Any]:
         "memory_bytes_per_gpu",
         "cost_usd",
         "energy_j",
+        *WHOLE_RUN,
     )
     flags = {"sequence_parallel": {"type": "boolean"}, "count_embedding_as_layer": {"type": "boolean"}}
     return closed(

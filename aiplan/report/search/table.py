@@ -9,7 +9,9 @@ from rich.text import Text
 from aiplan.report.console import draw
 from aiplan.report.facts import BOLD, DIM
 from aiplan.report.grid import columns, lines
+from aiplan.report.line_plot import with_plot
 from aiplan.report.search import wording
+from aiplan.report.search.drawing import graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +30,11 @@ RULE = (
 def table(answer: Answer, look: Look) -> str:
     """Return the answer of a search as text."""
     return draw(look, *_blocks(answer))
+
+
+def drawn(answer: Answer, look: Look) -> str:
+    """Return the answer of a search as text with a plot below."""
+    return with_plot(table(answer, look), graph(answer), look)
 
 
 def _blocks(answer: Answer) -> Iterator[RenderableType]:

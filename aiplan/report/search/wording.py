@@ -20,6 +20,8 @@ OBJECTIVES = {
     "time": "least time",
     "cost": "least cost",
     "energy": "least energy",
+    "carbon": "least carbon",
+    "goodput": "most goodput",
     "tokens_per_s_per_gpu": "most tokens per second and GPU",
     "memory": "least memory",
 }
@@ -38,7 +40,7 @@ def header(answer: Answer) -> tuple[str, ...]:
     found = _estimates(answer)
     units = [scale([one[term] for one in found], unit)[0] for term, unit in (("step", "s"), ("memory.needed", "B"))]
     last = ("cost",) if _priced(found) else ()
-    timed = ("time to\ntrain",) if _timed(found) else ()
+    timed = _times(found)
     changed = ("variant",) if len(answer.scenarios) > 1 else ()
     return (
         "",
@@ -128,8 +130,8 @@ def _row(answer: Answer, name: str, one: Estimate, variant: int, plan: Plan) -> 
     _, steps = scale([one["step"], *(other["step"] for other in found)], "s")
     _, memory = scale([one["memory.needed"], *(other["memory.needed"] for other in found)], "B")
     against = answer.against(one)
-    timed = (duration(one["run.time_to_train"]),) if _timed(found) else ()
-    priced = (quantity(one["run.cost"], "USD"),) if _priced(found) else ()
+    whole = (duration(one.whole_time), _goodput(one))[: len(_times(found))]
+    priced = (quantity(one.of_run("total.cost"), "USD"),) if _priced(found) else ()
     changed = (_variant(answer, variant),) if len(answer.scenarios) > 1 else ()
     fits = "" if one.fits else " (does not fit)"
     words = as_plan(plan, one.scenario.data)
@@ -139,7 +141,7 @@ def _row(answer: Answer, name: str, one: Estimate, variant: int, plan: Plan) -> 
         "" if against is None else change(against),
         percent(one.mfu),
         f"{memory[0]}{fits}",
-        *timed,
+        *whole,
         *priced,
         *changed,
         words,
@@ -155,12 +157,19 @@ def _estimates(answer: Answer) -> list[Estimate]:
     return own + [item.estimate for item in (*answer.best, *answer.front)]
 
 
-def _timed(found: Sequence[Estimate]) -> bool:
-    return any(not math.isnan(one["run.time_to_train"]) for one in found)
+def _times(found: Sequence[Estimate]) -> tuple[str, ...]:
+    """Return the headings of how long it takes: of steps alone, or of the run as a whole."""
+    if all(math.isnan(one["run.time_to_train"]) for one in found):
+        return ()
+    return ("wall\nclock", "good-\nput") if any(one.scenario.run for one in found) else ("time to\ntrain",)
+
+
+def _goodput(one: Estimate) -> str:
+    return percent(one["run.goodput"]) if one.scenario.run else ""
 
 
 def _priced(found: Sequence[Estimate]) -> bool:
-    return any(not math.isnan(one["run.cost"]) for one in found)
+    return any(not math.isnan(one.of_run("total.cost")) for one in found)
 
 
 def _flat(answer: Answer) -> str:

@@ -90,7 +90,7 @@ def _record(trial: Trial, limits: Limits) -> dict[str, Any]:
         "misses": list(missed),
         "no_plan": trial.fault or None,
         "power_w": trial.power,
-        "time_to_train_upper_s": trial.upper("run.time_to_train"),
-        "cost_upper_usd": trial.upper("run.cost"),
+        "time_to_train_upper_s": trial.upper_time,
+        "cost_upper_usd": trial.upper_cost,
         **{name: plan[name] for name in PLAN_KEYS},
     }

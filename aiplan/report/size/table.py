@@ -9,8 +9,10 @@ from rich.text import Text
 from aiplan.report.console import draw
 from aiplan.report.facts import BOLD, DIM
 from aiplan.report.grid import columns, facts
+from aiplan.report.line_plot import with_plot
 from aiplan.report.search.wording import as_file
 from aiplan.report.size import wording
+from aiplan.report.size.drawing import graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
 def table(answer: Answer, look: Look) -> str:
     """Return the answer as text."""
     return draw(look, *_blocks(answer, look))
+
+
+def drawn(answer: Answer, look: Look) -> str:
+    """Return the answer as text with a plot below."""
+    return with_plot(table(answer, look), graph(answer), look)
 
 
 def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 GOALS = {"gpus": "Fewest GPUs", "cost": "Cheapest cluster", "time": "Fastest training"}
 UNITS = {"deadline": "s", "budget": "USD", "power": "W"}
 ASKED = ("model", "workload", "cluster", "plan", "software")
-RESULTS = ("time to train", "MFU", "memory", "cost")
+RESULTS = ("time to train", "wall clock", "goodput", "MFU", "memory", "cost")
 MOST_FAULTS = 5
 KEY = (
-    "Every row is the fastest plan of that many GPUs. Power is the mean draw of the facility for the job. Only numbers "
+    "Every row is the fastest plan of that many GPUs. Power is what the facility must provide. Only numbers "
     "over which the model and the batch divide are possible, and another batch makes others so; time does not "
     "fall strictly with GPUs, since some divide better than others."
 )
@@ -69,7 +69,8 @@ def results(answer: Answer) -> list[Fact]:
 
 def header(answer: Answer) -> tuple[str, ...]:
     """Return the headings of what was tried."""
-    return _without(answer, ("GPUs", "nodes", "time to\ntrain", "90 %", "cost", "power", "MFU", "misses", "node"))
+    time = "wall\nclock" if answer.scenario.run else "time to\ntrain"
+    return _without(answer, ("GPUs", "nodes", time, "90 %", "cost", "power", "MFU", "misses", "node"))
 
 
 def rows(answer: Answer) -> list[tuple[str, ...]]:
@@ -142,7 +143,7 @@ def _rest(trial: Trial) -> str:
 
 
 def _surely(answer: Answer, best: Trial) -> Fact:
-    upper = best.upper("run.time_to_train")
+    upper = best.upper_time
     if math.isnan(upper):
         return Fact("deadline", "holds", "no interval: no like run published")
     if best.holds_surely(answer.request.limits):
@@ -172,7 +173,7 @@ def _row(answer: Answer, trial: Trial) -> tuple[str, ...]:
     counts = f"{trial.accelerators:,}", f"{trial.nodes:,}"
     if trial.estimate is None:
         return _without(answer, (*counts, "", "", "", "", "", "no plan", trial.node))
-    interval = trial.estimate.interval("run.time_to_train")
+    interval = trial.estimate.whole_interval()
     cells = (
         *counts,
         duration(trial.time),

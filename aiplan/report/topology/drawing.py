@@ -1,31 +1,23 @@
-"""A fabric as a schematic drawing in SVG: tiers as rows of boxes with their counts, a sample of each tier drawn."""
+"""A fabric as a schematic drawing: tiers as rows of boxes with their counts, a sample of each tier drawn."""
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.report.text import clean
+from aiplan.report.picture import FILE, Picture, at, note
 from aiplan.report.topology import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aiplan.planning.fabrics import Row, Sized
-    from aiplan.report.topology import Answer
+    from aiplan.core.topologies.registry import Kind
+    from aiplan.planning.fabrics import Machine, Sized
+    from aiplan.report.picture import Frame
 
-WIDTH, MARGIN, TOP, STEP = 960.0, 150.0, 110.0, 110.0
-BOX, HIGH, MOST = 66.0, 34.0, 8
+STEP, HIGH, MOST = 110.0, 34.0, 8
 SIDE = 4
-STYLE = """
-text { font: 13px system-ui, sans-serif; fill: #222 }
-.small { font-size: 12px; fill: #555 }
-.title { font-size: 16px; font-weight: 600 }
-line { stroke: #9aa5b1 }
-.wide { stroke: #d55e00 }
-rect { fill: #f2f4f7; stroke: #44546a }
-.host { fill: #e3f1ea; stroke: #009e73 }
-"""
+WALL = FILE.placed(left=150, right=920, top=90)
+"""The frame of a file of its own."""
 
 
 class Line(NamedTuple):
@@ -38,50 +30,40 @@ class Line(NamedTuple):
     group: bool = False
 
 
-def drawing(answer: Answer, row: Row, one: Sized) -> str:
-    """Return a fabric that fits as SVG.
+def drawing(machine: Machine, kind: Kind, one: Sized, frame: Frame = WALL) -> Picture:
+    """Return a fabric that fits as a picture.
 
     Parameters
     ----------
-    answer : Answer
-        The comparison it is part of.
-    row : Row
-        The kind.
+    machine : Machine
+        What it joins.
+    kind : Kind
+        What kind it is of.
     one : Sized
         What is known of it.
+    frame : Frame
+        How large, and where in it; its height follows from the tiers.
     """
-    tiers = _tiers(row, one)
-    height = TOP + STEP * len(tiers) + 20.0
-    body = [*_mesh(one)] if not row.kind.switched else [*_wires(row, tiers), *_boxes(tiers)]
-    if not row.kind.switched:
-        height = TOP + SIDE * 80.0 + 60.0
-    facts = (
-        f"switches {one.total:,.0f}, cables {sum(one.cables):,.0f}, {one.hops[1]:.2f} switches on the mean path, "
-        f"oversubscription {one.oversubscription:.3g}"
-    )
-    head = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:.0f} {height:.0f}" role="img">',
-        f"<title>{_text(row.kind.name)}</title>",
-        f"<style>{STYLE}</style>",
-        f'<text class="title" x="20" y="30">{_text(row.kind.title)}</text>',
-        f'<text class="small" x="20" y="52">{_text(wording.title(answer))}</text>',
-        f'<text class="small" x="20" y="70">{_text(facts)}</text>',
-    ]
-    return "\n".join([*head, *body, "</svg>"]) + "\n"
+    tiers = _tiers(kind, one)
+    rows = len(tiers) if kind.switched else SIDE
+    lift = _lift(frame) if kind.tiers[1] == "group" else 0.0
+    frame = frame.placed(top=round(frame.top + lift), height=round(frame.top + lift + STEP * (rows - 1) + 2 * HIGH))
+    body = [*_wires(kind, tiers, frame), *_boxes(tiers, frame)] if kind.switched else [*_mesh(one, frame)]
+    return Picture(kind.title, f"{wording.machine(machine)}; {wording.facts(one)}", frame, tuple(body))
 
 
-def _tiers(row: Row, one: Sized) -> list[Line]:
+def _tiers(kind: Kind, one: Sized) -> list[Line]:
     """Return the rows of boxes, the highest first."""
-    lower = row.kind.tiers[0]
+    lower = kind.tiers[0]
     names = {
         "three-tier": ("edge", "aggregation", "core"),
         "dragonfly": ("router", "", ""),
-    }.get(row.kind.name, (lower, "spine", "core"))
+    }.get(kind.name, (lower, "spine", "core"))
     found = [
         Line(name, count, _sample(count)) for name, count in zip(names, one.switches, strict=True) if count and name
     ]
     nodes = Line("nodes", one.nodes, _sample(one.nodes), host=True)
-    groups = [Line("group", one.parts, _sample(one.parts), group=True)] if row.kind.tiers[1] == "group" else []
+    groups = [Line("group", one.parts, _sample(one.parts), group=True)] if kind.tiers[1] == "group" else []
     return [*groups, *reversed(found), nodes]
 
 
@@ -89,75 +71,89 @@ def _sample(count: float) -> int:
     return int(min(count, MOST))
 
 
-def _place(tiers: Sequence[Line], level: int, index: int) -> tuple[float, float]:
-    drawn = tiers[level].drawn
-    room = WIDTH - MARGIN - 40.0
-    x = MARGIN + room * (index + 0.5) / drawn
-    return x, TOP + 50.0 + STEP * level
+def _box(frame: Frame) -> float:
+    """Return the width of a box: two thirds of its place."""
+    return (frame.right - frame.left) / MOST * 2.0 / 3.0
 
 
-def _boxes(tiers: Sequence[Line]) -> Iterator[str]:
-    for level, line in enumerate(tiers):
-        _, y = _place(tiers, level, 0)
-        yield f'<text x="20" y="{y - 4:.0f}">{_text(line.name)}</text>'
-        shown = f"{line.total:,.0f}" if line.total <= line.drawn else f"{line.total:,.0f}, {line.drawn} drawn"
-        yield f'<text class="small" x="20" y="{y + 14:.0f}">{shown}</text>'
+def _lift(frame: Frame) -> float:
+    """Return how far the arcs between groups rise above their row, half of what they aim at."""
+    return 0.5 * _rise(frame) * (MOST - 1)
+
+
+def _rise(frame: Frame) -> float:
+    return (frame.right - frame.left) / 48.0
+
+
+def _place(frame: Frame, tiers: Sequence[Line], row: int, index: int) -> tuple[float, float]:
+    room = frame.right - frame.left
+    return frame.left + room * (index + 0.5) / tiers[row].drawn, frame.top + HIGH / 2 + 2 + STEP * row
+
+
+def _boxes(tiers: Sequence[Line], frame: Frame) -> Iterator[str]:
+    for row, line in enumerate(tiers):
+        _, y = _place(frame, tiers, row, 0)
+        yield note(2, y - 4, line.name, "text")
+        yield note(2, y + 14, _count(line))
         for index in range(line.drawn):
-            x, y = _place(tiers, level, index)
-            style = ' class="host"' if line.host else ""
-            yield (
-                f'<rect{style} x="{x - BOX / 2:.1f}" y="{y - HIGH / 2:.1f}" width="{BOX:.0f}" height="{HIGH:.0f}" '
-                'rx="4"/>'
-            )
+            x, y = _place(frame, tiers, row, index)
+            yield _rectangle(x, y, _box(frame), "host c2" if line.host else "box")
 
 
-def _wires(row: Row, tiers: Sequence[Line]) -> Iterator[str]:
+def _count(line: Line) -> str:
+    return f"{line.total:,.0f}" if line.total <= line.drawn else f"{line.total:,.0f}, {line.drawn} drawn"
+
+
+def _rectangle(x: float, y: float, wide: float, look: str) -> str:
+    size = f'width="{wide:.0f}" height="{HIGH:.0f}"'
+    return f'<rect class="{look}" x="{at(x - wide / 2)}" y="{at(y - HIGH / 2)}" {size} rx="4"/>'
+
+
+def _wires(kind: Kind, tiers: Sequence[Line], frame: Frame) -> Iterator[str]:
     """Yield lines from every box to those above; nodes hang on one switch, or on every rail leaf."""
-    rails = row.kind.tiers[0].startswith("rail")
-    for level in range(len(tiers) - 1):
-        above, below = tiers[level], tiers[level + 1]
-        for low in range(below.drawn):
-            for high in range(above.drawn):
-                one_only = above.group or (below.host and not rails)
-                if one_only and high != low * above.drawn // below.drawn:
-                    continue
-                yield _line(_place(tiers, level, high), _place(tiers, level + 1, low))
-    if row.kind.tiers[1] == "group":
-        yield from _between_groups(tiers)
+    rails = kind.tiers[0].startswith("rail")
+    for row in range(len(tiers) - 1):
+        above, below = tiers[row], tiers[row + 1]
+        one_only = above.group or (below.host and not rails)
+        pairs = [
+            (_place(frame, tiers, row, high), _place(frame, tiers, row + 1, low))
+            for low in range(below.drawn)
+            for high in range(above.drawn)
+            if not one_only or high == low * above.drawn // below.drawn
+        ]
+        yield _lines(pairs)
+    if kind.tiers[1] == "group":
+        yield from _between_groups(tiers, frame)
 
 
-def _between_groups(tiers: Sequence[Line]) -> Iterator[str]:
+def _between_groups(tiers: Sequence[Line], frame: Frame) -> Iterator[str]:
     """Yield arcs over the top row: every group to every other."""
-    drawn = tiers[0].drawn
-    for first in range(drawn):
-        for second in range(first + 1, drawn):
-            (x, y), (x2, _) = _place(tiers, 0, first), _place(tiers, 0, second)
-            lift = y - HIGH / 2 - 16.0 * (second - first)
-            yield (
-                f'<path class="wide" fill="none" d="M {x:.1f} {y - HIGH / 2:.1f} Q {(x + x2) / 2:.1f} {lift:.1f} '
-                f'{x2:.1f} {y - HIGH / 2:.1f}"/>'
-            )
+    for first in range(tiers[0].drawn):
+        for second in range(first + 1, tiers[0].drawn):
+            (x, y), (x2, _) = _place(frame, tiers, 0, first), _place(frame, tiers, 0, second)
+            edge = y - HIGH / 2
+            peak = edge - _rise(frame) * (second - first)
+            path = f"M {x:.1f} {edge:.1f} Q {(x + x2) / 2:.1f} {peak:.1f} {x2:.1f} {edge:.1f}"
+            yield f'<path class="wide" d="{path}"/>'
 
 
-def _mesh(one: Sized) -> Iterator[str]:
+def _mesh(one: Sized, frame: Frame) -> Iterator[str]:
     """Yield one layer of a torus, its neighbours beside and the ways round."""
-    for row in range(SIDE):
-        for column in range(SIDE):
-            x, y = MARGIN + 60.0 + 150.0 * column, TOP + 40.0 + 80.0 * row
-            yield _line((x, y), (x + 150.0, y))
-            yield _line((x, y), (x, y + 80.0))
-            yield _line((x, y), (x + 48.0, y - 34.0))
-            yield (
-                f'<rect class="host" x="{x - BOX / 2:.1f}" y="{y - HIGH / 2:.1f}" width="{BOX:.0f}" '
-                f'height="{HIGH:.0f}" rx="4"/>'
-            )
-    yield f'<text class="small" x="20" y="{TOP + 40:.0f}">nodes {one.nodes:,.0f}</text>'
-    yield f'<text class="small" x="20" y="{TOP + 58:.0f}">{SIDE * SIDE} drawn</text>'
+    apart = (frame.right - frame.left) / SIDE
+    places = [
+        (frame.left + apart * (column + 0.3), frame.top + HIGH + STEP * row)
+        for row in range(SIDE)
+        for column in range(SIDE)
+    ]
+    for x, y in places:
+        neighbours = (x + apart * 0.7, y), (x, min(y + STEP, frame.height)), (x + apart / 3, y - HIGH)
+        yield _lines([((x, y), other) for other in neighbours])
+    for x, y in places:
+        yield _rectangle(x, y, _box(frame), "host c2")
+    yield note(2, frame.top + HIGH - 4, "nodes", "text")
+    yield note(2, frame.top + HIGH + 14, f"{one.nodes:,.0f}, {SIDE * SIDE} drawn")
 
 
-def _line(start: tuple[float, float], end: tuple[float, float]) -> str:
-    return f'<line x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"/>'
-
-
-def _text(text: str) -> str:
-    return escape(clean(text))
+def _lines(pairs: Sequence[tuple[tuple[float, float], tuple[float, float]]]) -> str:
+    path = "".join(f"M{x:.0f} {y:.0f}L{x2:.0f} {y2:.0f}" for (x, y), (x2, y2) in pairs)
+    return f'<path class="wire" d="{path}"/>'

@@ -8,7 +8,7 @@ from aiplan.report.text import percent
 from aiplan.units import quantity
 
 if TYPE_CHECKING:
-    from aiplan.planning.fabrics import Sized
+    from aiplan.planning.fabrics import Machine, Sized
     from aiplan.report.topology import Answer
 
 BUILT = ("built of", "switches", "by tier", "cables: rack", "row", "hall")
@@ -25,10 +25,22 @@ NOTE = (
 
 def title(answer: Answer) -> str:
     """Return what is joined, and by what."""
-    one = answer.survey.machine
+    return machine(answer.survey.machine)
+
+
+def machine(one: Machine) -> str:
+    """Return accelerators, nodes and switches of a machine."""
     return (
         f"{one.gpus:,} x {one.accelerator.name} in {one.nodes:,} x {one.node.name}, {one.ports} ports each, "
         f"{one.switch.name} with {one.switch.ports} ports"
+    )
+
+
+def facts(one: Sized) -> str:
+    """Return what there is most to know of a fabric in one line."""
+    return (
+        f"switches {one.total:,.0f}, cables {sum(one.cables):,.0f}, {one.hops[1]:.2f} switches on the mean path, "
+        f"oversubscription {one.oversubscription:.3g}"
     )
 
 

@@ -1,0 +1,1 @@
+"""All that is known of a few scenarios as a page of HTML."""
