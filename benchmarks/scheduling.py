@@ -56,15 +56,18 @@ def openb() -> tuple[Machine, dict[Pod, int]]:
 
 
 def replays() -> None:
-    """Time the replay once for every strategy."""
+    """Time the replay for every strategy, the best of three."""
     nodes, pods = openb()
     typical = typical_pods(pods)
     for name in NAMES:
-        generator = np.random.default_rng(0)
-        order = resampled(pods, nodes.gpu_count, 1.3, generator)
-        start = time.process_time()
-        done = replay(nodes, list(pods), order, strategy(name, typical), generator)
-        took = time.process_time() - start
+        times = []
+        for _ in range(3):
+            generator = np.random.default_rng(0)
+            order = resampled(pods, nodes.gpu_count, 1.3, generator)
+            start = time.process_time()
+            done = replay(nodes, list(pods), order, strategy(name, typical), generator)
+            times.append(time.process_time() - start)
+        took = min(times)
         mark = "" if took <= TARGET else f", above the target of {TARGET:g} s"
         print(f"replay {name}: {took:.2f} s for {order.size:,} pods, {100 * done.allocation:.2f} % allocated{mark}")
 

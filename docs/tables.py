@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import io
 import re
 import sys
 from pathlib import Path
@@ -19,13 +17,18 @@ from outputs import DOCS, run, table, with_blocks
 
 from aiplan import units
 from aiplan.catalog import nccl
-from aiplan.cli.main import main as aiplan
 from aiplan.core.compression import METHODS
 from aiplan.declare import Diagnostics, parse_variation, read, render
 from aiplan.declare.docs import rows
 from aiplan.planning import estimate as planning
-from aiplan.planning.calibration import counted
-from aiplan.planning.run_files import measured_runs
+from aiplan.planning.accuracy import Accuracy, compare_runs
+from aiplan.planning.calibration import calibrate, counted
+from aiplan.planning.run_files import library_trainings, measured_runs
+from aiplan.planning.trainings import compare_trainings, step_by_step
+from aiplan.report.accuracy import Answer
+from aiplan.report.accuracy import render as render_accuracy
+from aiplan.report.calibration import render as render_calibration
+from aiplan.report.console import Look
 from aiplan.scenario import power, resolve
 from aiplan.scenario.files import Place, library_ids
 from aiplan.scenario.load import resolve_tree
@@ -143,10 +146,14 @@ def a100_table() -> str:
     return f"{table(heading, cells)}\n\n{_summary(summary)}"
 
 
+RUNS = measured_runs([], CATALOG, Diagnostics())
+"""All published runs, read once: that takes longer than to predict them."""
+GRADES, WORST = "AB", 10
+"""What `aiplan accuracy` and `aiplan calibrate runs` take if nothing is said."""
 USES = ("fitted", "held out", "held out, unverified")
 FITTED_RUNS = {
     (one.model.layers, one.model.hidden, one.accelerators, one.file.plan.recompute)
-    for one, *_ in counted(measured_runs([], CATALOG, Diagnostics()))
+    for one, *_ in counted(RUNS)
     if one.file.software.startswith("megatron-lm")
 }
 """Runs of Megatron-LM that the constants were fitted on: layers, width, accelerators, recomputation."""
@@ -210,11 +217,11 @@ AFTER_BLOCKS = "<details><summary>Left out</summary>"
 
 def published_blocks() -> dict[str, str]:
     """Return what `aiplan accuracy` says of all published runs and trainings, as Markdown, in parts."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        aiplan(["accuracy", "--format", "markdown", "--no-color"])
+    trainings = compare_trainings(library_trainings(CATALOG, Diagnostics()), CATALOG, GRADES)
+    answer = Accuracy(compare_runs(step_by_step(RUNS), GRADES), (), (), GRADES, trainings)
+    said = render_accuracy(Answer(answer, WORST), "markdown", Look())
     title = re.compile(rf"^\*\*({'|'.join(BLOCKS)})\*\*$", re.MULTILINE)
-    main, *parts = title.split(said.getvalue())
+    main, *parts = title.split(said)
     parts[-1], mark, rest = parts[-1].partition(AFTER_BLOCKS)
     blocks = {BLOCKS[name]: text.strip() for name, text in zip(parts[::2], parts[1::2], strict=True)}
     return {"published": f"{main}{mark}{rest}".strip(), **blocks}
@@ -222,10 +229,8 @@ def published_blocks() -> dict[str, str]:
 
 def calibration() -> str:
     """Return what `aiplan calibrate runs` says, the long tables folded."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        aiplan(["calibrate", "runs", "--format", "markdown", "--no-color"])
-    head, errors, constants, sources = said.getvalue().strip().split("\n\n")
+    said = render_calibration(calibrate(counted(RUNS, GRADES), (), GRADES), "markdown", Look())
+    head, errors, constants, sources = said.strip().split("\n\n")
     folded = (("Constants", constants), ("Median error by source", sources))
     parts = (f"<details><summary>{title}</summary>\n\n{body}\n\n</details>" for title, body in folded)
     return "\n\n".join([head, errors, *parts])

@@ -23,6 +23,8 @@ _FACTORS = {"": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e
 }
 BUILT_IN = ("cpu", "memory", "ephemeral-storage")
 SYSTEM_CLASSES = ("system-cluster-critical", "system-node-critical")
+LIST = ("v1", "List")
+"""Several manifests as one, as tools print them."""
 HIGHEST_PRIORITY = 1_000_000_000
 
 
@@ -87,7 +89,7 @@ def pairs(node: Node | None) -> dict[str, str]:
 
 def read_manifests(content: bytes, name: str, diagnostics: Diagnostics) -> list[Found]:
     """Read a file of one or more manifests and note everything that is wrong with each by itself."""
-    found = []
+    found, before = [], len(diagnostics.items)
     whole = content.decode(errors="replace")
     for part in _documents(whole):
         own = Diagnostics()
@@ -98,10 +100,10 @@ def read_manifests(content: bytes, name: str, diagnostics: Diagnostics) -> list[
             continue
         finally:
             diagnostics.sources[name] = whole
-        known = _Checker(diagnostics).manifest(node)
-        if known is not None:
-            found.append(known)
-    if not found and not diagnostics.has_errors:
+        listed = items(at(node, "items")) if (text_at(node, "apiVersion"), text_at(node, "kind")) == LIST else [node]
+        checked = [_Checker(diagnostics).manifest(one) for one in listed]
+        found += [known for known in checked if known is not None]
+    if not found and len(diagnostics.items) == before:
         diagnostics.error("AIP114", f"'{name}' holds no manifests", hint="give a file of Kubernetes manifests")
     return found
 
@@ -127,15 +129,7 @@ class _Checker:
         api, kind = text_at(node, "apiVersion"), text_at(node, "kind")
         fields = KINDS.get((api, kind))
         if fields is None:
-            known = [f"{one} {other}" for one, other in KINDS]
-            close = get_close_matches(f"{api} {kind}", known, n=1, cutoff=0.5)
-            where = at(node, "apiVersion") or node
-            hint = (
-                f"did you mean {close[0]}?"
-                if close
-                else "kinds known here: " + ", ".join(sorted({k for _, k in KINDS}))
-            )
-            self.error("AIP365", f"apiVersion {api or '-'} with kind {kind or '-'} is not known here", where.mark, hint)
+            self.unknown(api, kind, node)
             return None
         before = len(self.diagnostics.items)
         self.record(fields, node, kind)
@@ -143,6 +137,21 @@ class _Checker:
         if len(self.diagnostics.items) == before:
             rules(found, self.diagnostics)
         return found
+
+    def unknown(self, api: str, kind: str, node: Node) -> None:
+        """Note a kind that is not known: wrong if it is nearly one that is, else somebody else's business."""
+        where = at(node, "apiVersion") or node
+        problem = f"apiVersion {api or '-'} with kind {kind or '-'} is not known here"
+        names = sorted({other for _, other in KINDS})
+        nearly = get_close_matches(kind, names, n=1, cutoff=0.8)
+        close = [f"{one} {other}" for one, other in KINDS if [other] == nearly]
+        hint = f"kinds known here: {', '.join(names)}"
+        if close:
+            hint = f"did you mean {get_close_matches(f'{api} {kind}', close, n=1, cutoff=0.0)[0]}?"
+        if close or not api or not kind:
+            self.error("AIP365", problem, where.mark, hint)
+        else:
+            self.diagnostics.warning("AIP367", problem, where.mark, hint=hint)
 
     def error(self, code: str, problem: str, mark: Mark, hint: str | None = None) -> None:
         self.diagnostics.error(code, problem, mark, hint=hint)
@@ -225,6 +234,7 @@ def rules(found: Found, diagnostics: Diagnostics) -> None:
         "PriorityClass": _priority,
         "ResourceQuota": _quota,
         "ClusterQueue": _cluster_queue,
+        "PodDisruptionBudget": _budget,
     }.get(found.kind)
     if check is not None:
         check(found.node, diagnostics)
@@ -342,6 +352,15 @@ def _quota(node: Node, diagnostics: Diagnostics) -> None:
         if extended and not key.text.startswith("requests."):
             hint = f"requests.{bare}"
             diagnostics.error("AIP366", f"a quota cannot limit '{key.text}'", key.mark, hint=hint)
+
+
+def _budget(node: Node, diagnostics: Diagnostics) -> None:
+    limits = [place for name in ("minAvailable", "maxUnavailable") if (place := at(node, "spec", name)) is not None]
+    if len(limits) != 1:
+        problem = "a budget has both minAvailable and maxUnavailable" if limits else "a budget without a limit"
+        diagnostics.error(
+            "AIP366", problem, (limits or [node])[0].mark, hint="give one of minAvailable, maxUnavailable"
+        )
 
 
 def _cluster_queue(node: Node, diagnostics: Diagnostics) -> None:

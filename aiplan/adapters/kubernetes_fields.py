@@ -229,6 +229,17 @@ CLUSTER_QUEUE: Fields = {
     "admissionChecksStrategy": ANY,
     "admissionScope": ANY,
 }
+COHORT: Fields = {
+    "parentName": NAME,
+    "resourceGroups": CLUSTER_QUEUE["resourceGroups"],
+    "fairSharing": CLUSTER_QUEUE["fairSharing"],
+}
+BUDGET: Fields = {
+    "minAvailable": ANY,
+    "maxUnavailable": ANY,
+    "selector": SELECTOR,
+    "unhealthyPodEvictionPolicy": ("IfHealthyBudget", "AlwaysAllow"),
+}
 TAINT: Fields = {"key!": TEXT, "value": TEXT, "effect!": ("NoSchedule", "PreferNoSchedule", "NoExecute")}
 FLAVOR: Fields = {
     "nodeLabels": LABELS,
@@ -274,6 +285,7 @@ KINDS: dict[tuple[str, str], Fields] = {
     ("v1", "ResourceQuota"): _kind({"hard": AMOUNTS, "scopes": [TEXT], "scopeSelector": SCOPE}),
     ("v1", "LimitRange"): _kind({"limits!": [LIMIT_ITEM]}),
     ("batch/v1", "Job"): _kind(JOB),
+    ("policy/v1", "PodDisruptionBudget"): _kind(BUDGET),
     ("scheduling.k8s.io/v1", "PriorityClass"): {
         **_CLASS,
         "globalDefault": TRUTH,
@@ -285,6 +297,7 @@ KINDS: dict[tuple[str, str], Fields] = {
     ("batch.volcano.sh/v1alpha1", "Job"): _kind(VOLCANO),
     ("scheduling.volcano.sh/v1beta1", "Queue"): _kind(QUEUE),
     (_KUEUE, "ClusterQueue"): _kind(CLUSTER_QUEUE),
+    (_KUEUE, "Cohort"): _kind(COHORT),
     (_KUEUE, "LocalQueue"): _kind(
         {"clusterQueue": NAME, "stopPolicy": CLUSTER_QUEUE["stopPolicy"], "fairSharing": ANY}
     ),

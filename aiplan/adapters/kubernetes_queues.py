@@ -21,7 +21,7 @@ Amount = tuple[float, float, float]
 
 
 class Team(NamedTuple):
-    """A queue: its kind, limits, and what belongs to the kind."""
+    """A queue: its kind, limits, and what belongs to the kind. A cohort has no kind, and its parent as cohort."""
 
     name: str
     kind: str
@@ -110,24 +110,42 @@ def topology(rack_label: str) -> Manifest:
 
 def cluster_queue(team: Team, flavors: Sequence[Flavor]) -> Manifest:
     """Return a queue of Kueue; its quota is filled with the flavors in their order, as far as each goes."""
-    shares = [_spread(team.quota[index], [one.there[index] for one in flavors]) for index in range(len(COVERED))]
-    rows = [
-        {
-            "name": one.name,
-            "resources": [_cell(team, index, shares[index][place]) for index in COVERED],
-        }
-        for place, one in enumerate(flavors)
-    ]
     spec: dict[str, Any] = {
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": team.name}},
         "queueingStrategy": "BestEffortFIFO",
         "preemption": {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any" if team.cohort else "Never"},
-        "resourceGroups": [{"coveredResources": [name for name, _ in COVERED.values()], "flavors": rows}],
+        "resourceGroups": [_groups(team, flavors)],
     }
     if team.cohort:
         spec["cohortName"] = team.cohort
         spec["fairSharing"] = {"weight": f"{team.weight:g}"}
     return {"apiVersion": API, "kind": "ClusterQueue", "metadata": {"name": team.name}, "spec": spec}
+
+
+def cohort(team: Team, flavors: Sequence[Flavor]) -> Manifest:
+    """Return a cohort of Kueue; its quota goes over flavors as that of a queue does, its limits hold for each."""
+    spec: dict[str, Any] = {"fairSharing": {"weight": f"{team.weight:g}"}}
+    if team.cohort:
+        spec["parentName"] = team.cohort
+    if any(team.quota) or any(map(math.isfinite, (*team.borrowing, *team.lending))):
+        spec["resourceGroups"] = [_groups(team, flavors)]
+    return {"apiVersion": API, "kind": "Cohort", "metadata": {"name": team.name}, "spec": spec}
+
+
+def disruption_budget(name: str, namespace: str, least: int) -> Manifest:
+    """Return how many pods of a job should keep running."""
+    spec = {"minAvailable": least, "selector": {"matchLabels": {"app": name}}}
+    about = {"name": name, "namespace": namespace}
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": about, "spec": spec}
+
+
+def _groups(team: Team, flavors: Sequence[Flavor]) -> dict[str, Any]:
+    shares = [_spread(team.quota[index], [one.there[index] for one in flavors]) for index in range(len(COVERED))]
+    rows = [
+        {"name": one.name, "resources": [_cell(team, index, shares[index][place]) for index in COVERED]}
+        for place, one in enumerate(flavors)
+    ]
+    return {"coveredResources": [name for name, _ in COVERED.values()], "flavors": rows}
 
 
 def _whole(value: float) -> str:
@@ -148,7 +166,7 @@ def _cell(team: Team, index: int, share: float) -> dict[str, str]:
     if team.cohort and math.isfinite(team.borrowing[index]):
         cell["borrowingLimit"] = write(team.borrowing[index])
     if team.cohort and math.isfinite(team.lending[index]):
-        cell["lendingLimit"] = write(min(team.lending[index], share))
+        cell["lendingLimit"] = write(min(team.lending[index], share) if team.kind else team.lending[index])
     return cell
 
 

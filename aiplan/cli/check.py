@@ -5,24 +5,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aiplan.cli.complete import scenarios
+from aiplan.cli.complete import jobs_files, scenarios
 from aiplan.cli.options import Convention, ConventionOption, SetOption, with_formats
 
 if TYPE_CHECKING:
+    from aiplan.catalog.load import Catalog
     from aiplan.cli.session import Session
+    from aiplan.planning.scheduling.workload import Workload
 
-SHORT = "Scenarios held to rules; made for CI."
+SHORT = "Scenarios held to rules, and manifests to pools; made for CI."
 HELP = """Check scenarios: expect: of each, the rules of a policy, and what usually goes wrong with a plan.
 
-PATH is a scenario file, a result saved with --format json, a scenario of the library, a pattern or a folder. Exit code
-1 if a rule is broken at the level of an error, 2 if a file could not be read. What each code means: aiplan explain
-AIP412.
+Files with apiVersion and kind are manifests of Kubernetes: every field is held against its kind (Pod, Job, PyTorchJob,
+TrainJob, JobSet, Volcano, Kueue, quotas, classes), then the rules that no list of fields holds, names that lead
+nowhere, and with --pools whether the pods fit empty pools and quotas. Jobs files are held to their own pools.
+
+PATH is a file, a result saved with --format json, a scenario of the library, a pattern or a folder. Exit code 1 if a
+rule is broken at the level of an error, 2 if a file could not be read. What each code means: aiplan explain AIP412.
 
 \b
 Examples:
   aiplan check gpt3-175b-a100
   aiplan check clusters/ --policy policy.yaml
   aiplan check "clusters/**/*.yaml" --format github
+  aiplan check manifests/ --pools research-cluster
 """
 
 
@@ -46,13 +52,22 @@ def check(
         list[str],
         typer.Argument(
             metavar="PATH...",
-            help="Scenario files, names of the library, patterns, folders; - for standard input.",
+            help="Scenarios, jobs files, manifests: files, library names, patterns, folders; - for standard input.",
             autocompletion=scenarios,
             show_default=False,
         ),
     ],
     policy: Annotated[
         str | None, typer.Option("--policy", metavar="FILE", help="Rules for all of them; see docs/ci.md.")
+    ] = None,
+    pools: Annotated[
+        str | None,
+        typer.Option(
+            "--pools",
+            metavar="JOBS",
+            help="Jobs file whose pools the pods of manifests must fit.",
+            autocompletion=jobs_files,
+        ),
     ] = None,
     search: Annotated[
         bool, typer.Option("--search", help="Search for better plans too, and tell who is far behind.")
@@ -79,11 +94,29 @@ def check(
     if rules is None:
         raise found.failure()
     sources, changes = [source_of(text) for text in path], assignments(settings or ())
+    catalog = session.catalog()
+    there = None if pools is None else _pools(pools, catalog)
     with Progress("files", len(sources), quiet=session.quiet) as progress:
-        answer = check_all(sources, session.catalog(), rules, changes, convention, searched=search, told=progress.upto)
+        answer = check_all(
+            sources, catalog, rules, changes, convention, searched=search, pools=there, done=progress.upto
+        )
     for file in answer.files:
         if file.broken:
             session.fault(file.loaded)
+    if pools is not None and not answer.holds_manifests:
+        session.say("--pools has no effect: none of the files holds manifests")
     session.emit(lambda look: render(answer, session.form, look))
     if answer.code == 2 or (answer.code and not exit_zero):
         raise typer.Exit(answer.code)
+
+
+def _pools(name: str, catalog: "Catalog") -> "Workload":
+    from aiplan.declare import Diagnostics
+    from aiplan.planning.scheduling.workload import workload
+    from aiplan.scenario.load_jobs import load_jobs
+
+    found = Diagnostics()
+    plan = load_jobs(name, catalog, found)
+    if plan is None:
+        raise found.failure()
+    return workload(plan, catalog, found)

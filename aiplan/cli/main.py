@@ -42,7 +42,6 @@ COMMANDS = (
     "storage",
     "checkpoint",
     "schedule",
-    "check-manifests",
     "accuracy",
     "calibrate",
     "catalog",
@@ -52,7 +51,7 @@ COMMANDS = (
 )
 """Each is a file beside this one: a function of that name, with `HELP` and `SHORT`, or an `app` of several commands."""
 
-FILES = {"import": "import_files", "check-manifests": "check_manifests"}
+FILES = {"import": "import_files"}
 """Files whose names are not those of their commands: these are no names in Python."""
 OBJECTS = 50_000
 """How many new objects make Python look for garbage: the imports of a command make many that all stay."""

@@ -26,10 +26,11 @@ Exit code 1: some job can never start.
 \b
 Examples:
   aiplan schedule research-cluster
-  aiplan schedule my-jobs.yaml --compare strategies
+  aiplan schedule my-jobs.yaml --compare-strategies
   aiplan schedule gang-deadlock --compare gang
   aiplan schedule my-jobs.yaml --set "rules.starvation_guard=2 days"
   aiplan schedule my-jobs.yaml --at "30 h" --html timeline.html
+  aiplan schedule pods.csv --nodes nodes.csv --strategy fgd --set "trace.arrivals=130 %"
 """
 NO = 1
 
@@ -51,15 +52,16 @@ class Ties(StrEnum):
     """Which of equal nodes."""
 
     FIRST = "first"
+    SHUFFLED = "shuffled"
     RANDOM = "random"
 
 
 class Against(StrEnum):
     """What differs between runs."""
 
-    STRATEGIES = "strategies"
     TIES = "ties"
     GANG = "gang"
+    FAIR = "fair"
     ELASTIC = "elastic"
 
 
@@ -70,7 +72,7 @@ def schedule(
         str,
         typer.Argument(
             metavar="JOBS",
-            help="Jobs file, or a name of scenarios/jobs.",
+            help="Jobs file, a name of scenarios/jobs, or a table of a trace (.csv, .csv.gz).",
             autocompletion=jobs_files,
             show_default=False,
         ),
@@ -78,10 +80,12 @@ def schedule(
     strategy: Annotated[
         StrategyName | None, typer.Option("--strategy", help="How nodes are chosen; else as the file says.")
     ] = None,
-    ties: Annotated[Ties | None, typer.Option("--ties", help="Equal scores: the first node by name, or any.")] = None,
+    ties: Annotated[
+        Ties | None, typer.Option("--ties", help="Equal scores: the first by name, of a drawn order, or any.")
+    ] = None,
     compare: Annotated[Against | None, typer.Option("--compare", help="Runs side by side that differ in this.")] = None,
     compare_strategies: Annotated[
-        bool, typer.Option("--compare-strategies", help="Short for --compare strategies.")
+        bool, typer.Option("--compare-strategies", help="All strategies side by side.")
     ] = False,
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of whatever is drawn at random.")] = 0,
     seeds: Annotated[
@@ -95,25 +99,43 @@ def schedule(
     html: Annotated[
         str | None, typer.Option("--html", metavar="FILE", help="Write a timeline of GPUs and jobs, for a browser.")
     ] = None,
+    nodes: Annotated[
+        str | None, typer.Option("--nodes", metavar="TABLE", help="With a table of pods: the table of nodes (openb).")
+    ] = None,
+    pools: Annotated[
+        str | None,
+        typer.Option(
+            "--pools",
+            metavar="JOBS",
+            help="With a table of jobs: jobs file whose pools, queues and rules hold.",
+            autocompletion=jobs_files,
+        ),
+    ] = None,
     settings: SetOption = None,
 ) -> None:
     """Run the command."""
-    if compare_strategies and compare not in {None, Against.STRATEGIES}:
+    if compare_strategies and compare is not None:
         raise typer.BadParameter("--compare already says what differs", param_hint="--compare-strategies")
     from aiplan.declare import Diagnostics
     from aiplan.planning.scheduling.question import ask, variants
     from aiplan.planning.scheduling.workload import workload
     from aiplan.planning.variants import assignments
     from aiplan.report.schedule import render
-    from aiplan.scenario.load_jobs import load_jobs
+    from aiplan.scenario.load_jobs import TABLES, load_jobs, load_table
 
     time = None if at is None else _time(at)
     catalog, diagnostics = session.catalog(), Diagnostics()
-    plan = load_jobs(jobs, catalog, diagnostics, assignments(settings or ()))
+    changes = assignments(settings or ())
+    if jobs.endswith(TABLES):
+        plan = load_table(jobs, nodes, pools, catalog, diagnostics, changes)
+    elif nodes is not None or pools is not None:
+        raise typer.BadParameter("only with a table of jobs", param_hint="--pools" if nodes is None else "--nodes")
+    else:
+        plan = load_jobs(jobs, catalog, diagnostics, changes)
     if plan is None:
         raise diagnostics.failure()
     work = workload(plan, catalog, diagnostics)
-    asked = Against.STRATEGIES if compare_strategies else compare
+    asked = "strategies" if compare_strategies else compare
     answer = ask(work, variants(work, strategy, ties, asked), seed, seeds, time)
     if html is not None:
         from aiplan.report.schedule.timeline import timeline

@@ -68,11 +68,13 @@ def available_quota(
     Returns
     -------
     numeric
-        Broadcast shape of the inputs, at least 0. [-]
+        Broadcast shape of the inputs; negative if more is in use than there is. [-]
 
     Notes
     -----
-    Exact for cohorts without parents. Quotas know nothing of nodes: what is admitted may still not fit.
+    In a tree of cohorts the same form holds for each: n is what it has with all that is lent to it from below, u what
+    is used of that, and P what is available to the cohort above. Quotas know nothing of nodes: what is admitted may
+    still not fit.
 
     References
     ----------
@@ -82,7 +84,7 @@ def available_quota(
     lent = lendable(nominal, lending_limit)
     kept = nominal - lent
     shared = lent - np.maximum(used - kept, 0.0) + borrowing_limit
-    return np.maximum(np.maximum(kept - used, 0.0) + np.minimum(pool_unused, shared), 0.0)
+    return np.maximum(kept - used, 0.0) + np.minimum(pool_unused, shared)
 
 
 @closed_form
@@ -165,11 +167,11 @@ def deserved(total: Numeric, weight: Numeric, request: Numeric, capability: Nume
     Parameters
     ----------
     total : numeric
-        What the cluster has; one number. [-]
+        What the cluster has; one number, or one for each resource in a column. [-]
     weight : numeric
-        Weight w of each queue, along one axis. [-]
+        Weight w of each queue, along the last axis. [-]
     request : numeric
-        What the jobs of each queue run and ask for. [-]
+        What the jobs of each queue run and ask for; of several resources, one row for each. [-]
     capability : numeric
         Capability of each queue; infinite if there is none. [-]
     guarantee : numeric
@@ -178,30 +180,35 @@ def deserved(total: Numeric, weight: Numeric, request: Numeric, capability: Nume
     Returns
     -------
     numeric
-        One number for each queue. [-]
+        One number for each queue, and for each resource if there are several. [-]
 
     Notes
     -----
-    A queue that has what it deserves or more starts nothing new. Ends when nothing is left or nothing changes.
+    A queue that has what it deserves or more, of every resource, starts nothing new. It is met when it has all it asks
+    for, or gets no more of anything: then its weight counts no longer, for any resource. Ends when nothing is left or
+    nothing changes.
 
     References
     ----------
     .. [1] Volcano, proportion.go. https://github.com/volcano-sh/volcano/blob/master/pkg/scheduler/plugins/proportion/proportion.go
     """
-    weight, request, capability, guarantee = (
-        np.array(item, dtype=float)
-        for item in np.broadcast_arrays(np.atleast_1d(weight), request, capability, guarantee)
+    weight = np.asarray(weight, dtype=float).reshape(-1)
+    request, capability, guarantee = (
+        np.array(item, dtype=float) for item in np.broadcast_arrays(request, capability, guarantee, weight)[:3]
     )
-    most = real_capability(total, capability, guarantee)
-    shares, left = np.zeros_like(weight), float(total)
+    most = np.minimum(real_capability(total, capability, guarantee), request)
+    shares = np.zeros_like(request)
+    left = np.broadcast_to(np.asarray(total, dtype=float), (*request.shape[:-1], 1)).copy()
+    small = 1e-9 * np.maximum(left, 1.0)
     met = np.zeros(weight.shape, dtype=bool)
-    while left > 1e-9 * max(float(total), 1.0) and not met.all():
-        more = shares + np.where(met, 0.0, left * weight / weight[~met].sum())
-        capped = np.maximum(np.minimum(np.minimum(more, request), most), guarantee)
-        after = np.where(met, shares, capped)
-        met |= more >= np.minimum(request, most)
-        left -= float((after - shares).sum())
-        if np.array_equal(after, shares):
+    while (left > small).any() and not met.all():
+        more = shares + left * weight / weight[~met].sum()
+        capped = np.minimum(more, most)
+        after = np.where(met, shares, np.maximum(capped, guarantee))
+        resources = tuple(range(request.ndim - 1))
+        met |= (request <= capped).all(axis=resources) | (capped <= shares).all(axis=resources)
+        left -= (after - shares).sum(axis=-1, keepdims=True)
+        if np.allclose(after, shares, rtol=1e-12, atol=0.0):
             break
         shares = after
     return shares

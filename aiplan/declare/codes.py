@@ -136,6 +136,7 @@ _ROWS = (
         "AIP365", "manifest-field", "The manifest has a field that its kind does not have, or lacks one that it needs."
     ),
     Code("AIP366", "manifest-rule", "The manifest has the right fields, and Kubernetes would refuse or misread it."),
+    Code("AIP367", "manifest-not-looked-at", "The manifest is of a kind whose fields are not known here."),
     # The run as a whole
     Code("AIP380", "dense-update", "Every byte of the state changes, so saving only what changed saves nothing."),
     Code("AIP381", "beyond-published", "The size lies beyond what was published, where rates grow in another way."),

@@ -1,4 +1,8 @@
-"""Scenarios held to their expectations, to a policy, and to what usually goes wrong: one batch, one verdict a rule."""
+"""Scenarios held to their expectations, to a policy, and to what usually goes wrong: one batch, one verdict a rule.
+
+Manifests of Kubernetes among the files are held to their kinds and to pools, jobs files to their own: see
+`manifest_check` and `jobs_check`.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +26,13 @@ from aiplan.scenario.policy import CODE_OF, NO_POLICY
 from aiplan.units import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from aiplan.catalog.load import Catalog
-    from aiplan.declare import Diagnostic
     from aiplan.planning.discover import Skipped
     from aiplan.planning.estimate import Estimate
     from aiplan.planning.lints import Smell
+    from aiplan.planning.scheduling.workload import Workload
     from aiplan.planning.variants import Setting, Source
     from aiplan.scenario.load import Scenario
     from aiplan.scenario.policy import Policy
@@ -81,18 +85,23 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A file with all verdicts, the worst last; `broken` says that it could not be read."""
+    """A file with all verdicts, the worst last, and its estimate if it is a scenario that could be read."""
 
     path: str
     name: str
     loaded: Loaded
     verdicts: tuple[Verdict, ...]
-    broken: bool
+    estimate: Estimate | None
 
     @property
     def state(self) -> str:
         """The worst of the verdicts."""
         return STATES[max((STATES.index(one.state) for one in self.verdicts), default=0)]
+
+    @property
+    def broken(self) -> bool:
+        """Whether the file could not be read."""
+        return any(one.broken for one in self.verdicts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,8 @@ class Check:
     policy: Policy
     paths: tuple[str, ...]
     settings: tuple[str, ...] = ()
+    pools: str = ""
+    holds_manifests: bool = False
 
     @property
     def verdicts(self) -> list[tuple[Checked, Verdict]]:
@@ -130,9 +141,10 @@ def check(
     convention: str = "megatron",
     *,
     searched: bool = False,
-    told: Callable[[int], None] = lambda _: None,
+    pools: Workload | None = None,
+    done: Callable[[int], None] = lambda _: None,
 ) -> Check:
-    """Check scenarios, all estimated as one batch; one that cannot be read does not hide the others.
+    """Check scenarios, all estimated as one batch, and manifests; one that cannot be read does not hide the others.
 
     Parameters
     ----------
@@ -148,7 +160,9 @@ def check(
         How operations are counted.
     searched : bool
         Whether to search for better plans too.
-    told : callable
+    pools : Workload or None
+        What the pods of manifests must fit.
+    done : callable
         Takes how many files are done, again and again.
     """
     asked = targets(paths)
@@ -159,19 +173,36 @@ def check(
     answers = iter(estimate(legal, convention) if legal else ())
     files = [_missing(text) for text in asked.missing]
     files += saved.values()
+    if asked.manifests:
+        from aiplan.planning.manifest_check import check_manifests  # noqa: PLC0415  few checks have any
+
+        files += check_manifests(asked.manifests, pools, policy)
+    if asked.jobs:
+        from aiplan.planning.jobs_check import check_jobs  # noqa: PLC0415  as above
+
+        files += [check_jobs(source, catalog, policy) for source in asked.jobs]
     for at, (source, one) in enumerate(zip(sources, loaded, strict=True), start=1 + len(saved)):
         name = path_of(source)
         if one.scenario is None:
-            files.append(_broken(name, one))
+            files.append(broken(name, one))
         else:
             answer = next(answers)
             unsized = load_written(source, catalog, settings, searched=True).scenario if searched else None
-            verdicts = _in_order(_verdicts(name, answer, one, policy, catalog, unsized))
-            files.append(Checked(name, one.scenario.name, one, verdicts, broken=False))
-        told(at)
+            verdicts = in_order(_verdicts(name, answer, one, policy, catalog, unsized))
+            files.append(Checked(name, one.scenario.name, one, verdicts, answer))
+        done(at)
     files.sort(key=lambda file: (file.broken, STATES.index(file.state)))
     texts = tuple(f"{path}={value}" for path, value, _ in settings)
-    return Check(tuple(files), asked.skipped, policy, tuple(path_of(source) for source in paths), texts)
+    where = pools.plan.place.name if pools else ""
+    return Check(
+        files=tuple(files),
+        skipped=asked.skipped,
+        policy=policy,
+        paths=tuple(path_of(source) for source in paths),
+        settings=texts,
+        pools=where,
+        holds_manifests=bool(asked.manifests),
+    )
 
 
 def _saved(source: Source, policy: Policy) -> Checked | None:
@@ -187,13 +218,13 @@ def _saved(source: Source, policy: Policy) -> Checked | None:
     try:
         document = read_saved(content, path, found)
         if document is None:
-            return _broken(path, Loaded(None, found))
+            return broken(path, Loaded(None, found))
         here = Mark(path, 1, 1, 2)
         subject = Subject(terms_of(document), lambda _: UNKNOWN_INPUT, tuple(expected(document)), lambda _: here)
     except InputError as failure:
-        return _broken(path, Loaded(None, Diagnostics(failure.diagnostics, failure.sources)))
-    verdicts = _in_order(_rules(path, subject, policy))
-    return Checked(path, document["inputs"]["scenario"], Loaded(None, found), verdicts, broken=False)
+        return broken(path, Loaded(None, Diagnostics(failure.diagnostics, failure.sources)))
+    verdicts = in_order(_rules(path, subject, policy))
+    return Checked(path, document["inputs"]["scenario"], Loaded(None, found), verdicts, None)
 
 
 def path_of(source: Source) -> str:
@@ -243,12 +274,8 @@ def _verdicts(
     for smell in found:
         level = policy.level(smell.lint)
         if level != "off":
-            yield _exempt(path, policy, _smelt(smell, one.scenario, level))
-    for item in loaded.diagnostics.items:
-        name = CODES[item.code].name
-        level = policy.level(name)
-        if level != "off":
-            yield _exempt(path, policy, _told(item, level))
+            yield exempt(path, policy, _smelt(smell, one.scenario, level))
+    yield from told(path, loaded.diagnostics, policy)
 
 
 def _rules(path: str, subject: Subject, policy: Policy) -> Iterator[Verdict]:
@@ -261,7 +288,7 @@ def _rules(path: str, subject: Subject, policy: Policy) -> Iterator[Verdict]:
         condition, place = rule.expectation
         asked.add(condition.name)
         mark = subject.place(condition) or place
-        yield _exempt(path, policy, _ruled(rule.name, condition, subject, rule.level, mark, rule.why))
+        yield exempt(path, policy, _ruled(rule.name, condition, subject, rule.level, mark, rule.why))
     if "fits" not in asked:
         yield from _fits(path, policy, subject)
 
@@ -297,7 +324,7 @@ def _fits(path: str, policy: Policy, subject: Subject) -> Iterator[Verdict]:
     if verdict.state == "ok":
         yield verdict._replace(rule=condition.name)
     else:
-        yield _exempt(path, policy, verdict._replace(code=CODE_OF[DOES_NOT_FIT], hint=hint))
+        yield exempt(path, policy, verdict._replace(code=CODE_OF[DOES_NOT_FIT], hint=hint))
 
 
 def _missing_input(one: Estimate, condition: Condition) -> str:
@@ -328,17 +355,24 @@ def _smelt(smell: Smell, scenario: Scenario, level: str) -> Verdict:
     )
 
 
-def _told(item: Diagnostic, level: str) -> Verdict:
-    return Verdict(CODES[item.code].name, level, item.code, item.problem, item.hint or "", mark=item.mark)
+def told(path: str, diagnostics: Diagnostics, policy: Policy) -> Iterator[Verdict]:
+    """Yield what was said while a file was read, at the levels of a policy."""
+    for item in diagnostics.items:
+        name = CODES[item.code].name
+        level = policy.level(name)
+        if level != "off":
+            verdict = Verdict(name, level, item.code, item.problem, item.hint or "", mark=item.mark)
+            yield exempt(path, policy, verdict)
 
 
-def _exempt(path: str, policy: Policy, verdict: Verdict) -> Verdict:
+def exempt(path: str, policy: Policy, verdict: Verdict) -> Verdict:
     """Return a verdict as it counts: a broken rule from which the file is exempt does not."""
     why = policy.exempts(path, verdict.rule)
     return verdict if why is None or verdict.state == "ok" else verdict._replace(state="exempt", why=why)
 
 
-def _broken(path: str, loaded: Loaded) -> Checked:
+def broken(path: str, loaded: Loaded) -> Checked:
+    """Return a file that cannot be used, with what is wrong with it."""
     verdicts = (
         Verdict(
             CODES[item.code].name,
@@ -351,7 +385,7 @@ def _broken(path: str, loaded: Loaded) -> Checked:
         )
         for item in loaded.diagnostics.items
     )
-    return Checked(path, path, loaded, _in_order(verdicts), broken=True)
+    return Checked(path, path, loaded, in_order(verdicts), None)
 
 
 def _missing(text: str) -> Checked:
@@ -359,8 +393,9 @@ def _missing(text: str) -> Checked:
     found.error(
         "AIP113", f"no file matches '{text}'", hint="give a file, a folder, a pattern or a scenario of the library"
     )
-    return _broken(text, Loaded(None, found))
+    return broken(text, Loaded(None, found))
 
 
-def _in_order(verdicts: Iterator[Verdict]) -> tuple[Verdict, ...]:
+def in_order(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    """Return verdicts, the worst last."""
     return tuple(sorted(verdicts, key=lambda one: STATES.index(one.state)))

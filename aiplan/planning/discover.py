@@ -25,6 +25,8 @@ _WILD = r"[*?\[]"
 _SCENARIO = rb"""^(?:\xef\xbb\xbf)?["']?(?:workload|cluster)["']?\s*:"""
 _SAVED = rb"""^\s*"schema":\s*"aiplan\.estimate/"""
 _FLOW = rb"""\A(?:\xef\xbb\xbf)?\s*\{.*["']?(?:workload|cluster)["']?\s*:"""
+_JOBS = (rb"""^(?:\xef\xbb\xbf)?["']?(?:pools|trace)["']?\s*:""",)
+_MANIFEST = (rb"""^(?:\xef\xbb\xbf)?["']?apiVersion["']?\s*:""", rb"""^["']?kind["']?\s*:""")
 
 
 class Skipped(NamedTuple):
@@ -35,37 +37,53 @@ class Skipped(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """The scenarios to check, the files left out, and what was asked for and is not there."""
+    """The scenarios, manifests and jobs files to check, the files left out, and what was asked for and is not there."""
 
     sources: tuple[Source, ...]
+    manifests: tuple[Source, ...]
+    jobs: tuple[Source, ...]
     skipped: tuple[Skipped, ...]
     missing: tuple[str, ...]
 
 
 def targets(paths: Iterable[Source]) -> Targets:
-    """Return the scenarios that paths mean, each once and in the order asked for.
+    """Return the scenarios, manifests and jobs files that paths mean, each once and in the order asked for.
 
     Parameters
     ----------
     paths : iterable of Source
         Files, names of the library, patterns such as `clusters/**/*.yaml`, folders, or what came through a pipe. A
-        file that is named is a scenario; of a folder or a pattern, files without workload and cluster are left out.
+        file that is named is a scenario unless it has apiVersion and kind, or pools or a trace; of a folder or a
+        pattern, files that are none of these are left out.
     """
     sources: dict[str, Source] = {}
+    manifests: dict[str, Source] = {}
+    jobs: dict[str, Source] = {}
     skipped: dict[str, Skipped] = {}
     missing = []
     for one in paths:
         if one.piped is not None or is_file(find_scenario(one.text).path):
-            sources.setdefault(one.text, one)
+            kind = manifests if _holds(one, _MANIFEST) else jobs if _holds(one, _JOBS) else sources
+            kind.setdefault(one.text, one)
             continue
         found = list(_below(one.text))
         missing += [] if found else [one.text]
         for name in found:
             if _is_scenario(Path(name)):
                 sources.setdefault(name, Source(name))
+            elif _holds(Source(name), _MANIFEST):
+                manifests.setdefault(name, Source(name))
+            elif _holds(Source(name), _JOBS):
+                jobs.setdefault(name, Source(name))
             elif name not in sources and (not name.endswith(SAVED_SUFFIX) or re.search(_WILD, one.text)):
                 skipped[name] = Skipped(name, NO_RESULT if name.endswith(SAVED_SUFFIX) else NO_SCENARIO)
-    return Targets(tuple(sources.values()), tuple(skipped.values()), tuple(missing))
+    return Targets(
+        sources=tuple(sources.values()),
+        manifests=tuple(manifests.values()),
+        jobs=tuple(jobs.values()),
+        skipped=tuple(skipped.values()),
+        missing=tuple(missing),
+    )
 
 
 def _below(text: str) -> Iterator[str]:
@@ -89,11 +107,23 @@ def _hidden(path: Path, below: Path) -> bool:
 
 def _is_scenario(path: Path) -> bool:
     """Whether a file looks like a scenario or a saved result, well-formed or not."""
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(HEAD)
-    except OSError:
+    head = _head(path)
+    if head is None:
         return True  # reading it will say what is wrong
     if path.suffix == SAVED_SUFFIX:
         return re.search(_SAVED, head, re.MULTILINE) is not None
     return re.search(_SCENARIO, head, re.MULTILINE) is not None or re.match(_FLOW, head, re.DOTALL) is not None
+
+
+def _holds(source: Source, patterns: tuple[bytes, ...]) -> bool:
+    """Whether a file looks like one of a kind, well-formed or not: it has all of some keys at its outermost level."""
+    head = _head(find_scenario(source.text).path) if source.piped is None else source.piped[:HEAD]
+    return head is not None and all(re.search(pattern, head, re.MULTILINE) for pattern in patterns)
+
+
+def _head(path: Path) -> bytes | None:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(HEAD)
+    except OSError:
+        return None

@@ -103,7 +103,6 @@ def result_schema() -> dict[str, Any]:
             _document(
                 "k8s", closed({"source": TEXT, "flavor": TEXT}), closed({"manifests": items({"type": "object"})})
             ),
-            _document("check-manifests", closed({"file": TEXT, "pools": TEXT}), _verdicts()),
             _document("nccl-env", _inputs(values=False), _nccl_env()),
             _document("collective", _collective_inputs(), _collective()),
             _document("collective-measured", _measured_inputs(), _measured_collective()),
@@ -350,11 +349,6 @@ def _logs() -> dict[str, Any]:
 def _nccl_env() -> dict[str, Any]:
     variable = dict.fromkeys(("name", "value", "why", "default", "source"), TEXT)
     return closed({"accelerator": TEXT, "network": TEXT, "variables": items(closed(variable))})
-
-
-def _verdicts() -> dict[str, Any]:
-    row = {"kind": TEXT, "name": TEXT, "namespace": TEXT, "pods": COUNT, "gpus": NUMBER, "reason": TEXT}
-    return closed({"manifests": items(closed(row))})
 
 
 def _collective_inputs() -> dict[str, Any]:

@@ -67,6 +67,19 @@ class Queue(Declared):
     guarantee: float | None = number(doc="Volcano: GPUs that are kept for the queue", default=None, minimum=0)
 
 
+class Cohort(Declared):
+    """Kueue: queues and cohorts that lend to each other, in a tree."""
+
+    name: str = text(doc="Name of the cohort", pattern=NAME)
+    parent: str | None = text(doc="Cohort above it, with whose queues its own share", default=None, pattern=NAME)
+    quota: Amounts = record(
+        Amounts, doc="What it has beside the quotas of its queues; none if not given", default="empty"
+    )
+    borrowing_limit: Amounts = record(Amounts, doc="Most that is borrowed from the parent", default="empty")
+    lending_limit: Amounts = record(Amounts, doc="Most that is lent to the parent", default="empty")
+    weight: float | None = number(doc="Weight of the share; 1 if not given", default=None, above=0, maximum=65535)
+
+
 class Priority(Declared):
     """A priority class."""
 
@@ -109,8 +122,14 @@ class Job(Declared):
         "time", doc="Time it runs with all its pods; the scenario's if not given", default=None, above=0
     )
     topology: str = choice(WISHES, doc="Whether its pods should, or must, lie in one rack", default="any")
+    min_available: int | None = integer(
+        doc="Disruption budget: pods of all such jobs that kube-scheduler stops last", default=None, minimum=1
+    )
     checkpoint: float | None = quantity(
-        "time", doc="Time between checkpoints; without, a stop loses everything", default=None, above=0
+        "time",
+        doc="Time between checkpoints; that of the scenario if not given, and without one a stop loses everything",
+        default=None,
+        above=0,
     )
 
 
@@ -159,7 +178,11 @@ class Rules(Declared):
     """How it is decided what starts, where, and what is stopped."""
 
     strategy: str = choice(STRATEGIES, doc="How nodes are chosen", default="binpack")
-    ties: str = choice(("first", "random"), doc="Equal scores: the first node by name, or any", default="first")
+    ties: str = choice(
+        ("first", "shuffled", "random"),
+        doc="Equal scores: the first node by name, the first in an order drawn once, or any",
+        default="first",
+    )
     weights: ScoreWeights = record(ScoreWeights, doc="Weights in scores", default="empty")
     gang: bool = flag(doc="Whether gangs are scheduled as such; without, pods start one by one", default=True)
     queueing: str = choice(
@@ -167,6 +190,7 @@ class Rules(Declared):
         doc="Whether later jobs overtake one that does not fit (backfill)",
         default="best-effort",
     )
+    fair_sharing: bool = flag(doc="Kueue: jobs of the queue that borrows least for its weight go first", default=False)
     starvation_guard: float | None = quantity(
         "time",
         doc="What puts off a job that has waited so long is not started before it",
@@ -196,6 +220,9 @@ class JobsFile(Declared):
     name: str | None = text(doc="Name of the mix", default=None)
     pools: tuple[Pool, ...] = records(Pool, doc="Nodes, by kind", default=())
     queues: tuple[Queue, ...] = records(Queue, doc="Queues; one without limits if none is given", default=())
+    cohorts: tuple[Cohort, ...] = records(
+        Cohort, doc="Cohorts with a quota, limits or a parent; others need no entry", default=()
+    )
     priorities: tuple[Priority, ...] = records(Priority, doc="Priority classes", default=())
     jobs: tuple[Job, ...] = records(Job, doc="Jobs", default=())
     trace: Trace | None = record(Trace, doc="Jobs from a trace instead", default=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,9 +17,15 @@ if TYPE_CHECKING:
     from aiplan.catalog.load import Catalog
     from aiplan.catalog.records import Node as NodeEntry
     from aiplan.declare import Diagnostics, Node
-    from aiplan.scenario.job_records import Job, Pool, Queue
+    from aiplan.scenario.job_records import Cohort, Job, Pool, Queue
 
 JOBS = "jobs"
+TABLES = (".csv", ".csv.gz")
+"""Ends of names of tables of jobs."""
+TABLE_PLAN = "table.yaml"
+"""Stands for the jobs file that names a table, in the folder from which the command line's paths are."""
+COLUMNS = {"openb": {"num_gpu", "gpu_milli", "cpu_milli"}, "philly": {"timestamp", "duration", "num_gpus"}}
+"""Columns by which formats of traces are told apart."""
 Steps = tuple[str | int, ...]
 
 
@@ -66,12 +74,91 @@ def load_jobs(
     text: str, catalog: Catalog, diagnostics: Diagnostics, settings: tuple[tuple[str, str, str], ...] = ()
 ) -> JobsPlan | None:
     """Read and check a jobs file with settings changed; None if anything in it is wrong."""
+    place = _existing(text, diagnostics)
+    return place and _with_settings(read_place(place, diagnostics), place, catalog, diagnostics, settings)
+
+
+def _existing(text: str, diagnostics: Diagnostics) -> Place | None:
     place = find_jobs(text)
-    if not is_file(place.path):
-        close = ", ".join(known_jobs())
-        diagnostics.error("AIP113", f"no jobs file '{text}'", hint=f"a path, or one of {LIBRARY}/{JOBS}: {close}")
+    if is_file(place.path):
+        return place
+    close = ", ".join(known_jobs())
+    diagnostics.error("AIP113", f"no jobs file '{text}'", hint=f"a path, or one of {LIBRARY}/{JOBS}: {close}")
+    return None
+
+
+def load_table(
+    text: str,
+    nodes: str | None,
+    pools: str | None,
+    catalog: Catalog,
+    diagnostics: Diagnostics,
+    settings: tuple[tuple[str, str, str], ...] = (),
+) -> JobsPlan | None:
+    """Read a table of jobs as if a jobs file named it.
+
+    Parameters
+    ----------
+    text : str
+        Path of the table; its first line says which format it has.
+    nodes : str or None
+        Path of a table of nodes.
+    pools : str or None
+        Jobs file whose pools, queues and rules hold; its own jobs are left out.
+    catalog : Catalog
+        Where nodes are looked up.
+    diagnostics : Diagnostics
+        Takes what is wrong.
+    settings : tuple of tuple
+        Changes from the command line.
+    """
+    form = _format_of(text, diagnostics)
+    if pools is None and nodes is None:
+        diagnostics.error(
+            "AIP106", "a table of jobs says nothing of nodes", hint="--pools JOBS, or --nodes TABLE (openb)"
+        )
         return None
-    tree = read_place(place, diagnostics)
+    place = Place(text, Path(TABLE_PLAN))
+    tree: Node = Mapping([], Mark(text, 1, 1, 1))
+    if pools is not None:
+        known = _existing(pools, diagnostics)
+        tree = tree if known is None else read_place(known, diagnostics)
+    if not isinstance(tree, Mapping):
+        return resolve_jobs(tree, place, catalog, diagnostics)  # says what is wrong with it
+    if form is None or diagnostics.has_errors:
+        return None
+    tree = Mapping([(key, child) for key, child in tree.items if key.text not in {"jobs", "trace", "name"}], tree.mark)
+    # Whatever characters a path has, JSON's quotes are YAML's.
+    given = [("name", Path(text).name, text), ("trace.format", form, text), ("trace.jobs", text, text)]
+    given += [] if nodes is None else [("trace.nodes", nodes, "--nodes")]
+    for path, value, source in given:
+        tree = set_value(tree, path, json.dumps(value), diagnostics, source)
+    return _with_settings(tree, place, catalog, diagnostics, settings)
+
+
+def _format_of(text: str, diagnostics: Diagnostics) -> str | None:
+    """Return the format of a table by the columns of its first line."""
+    try:
+        with Path(text).open("rb") as stream:
+            packed = stream.read(2) == b"\x1f\x8b"
+        with gzip.open(text) if packed else Path(text).open("rb") as stream:
+            heading = stream.readline(4096).decode(errors="replace")
+    except (OSError, EOFError) as problem:
+        reason = getattr(problem, "strerror", None) or "it is packed badly"
+        diagnostics.error("AIP113", f"cannot read '{text}': {reason}", hint="give a jobs file, or a table of a trace")
+        return None
+    there = {column.strip() for column in heading.split(",")}
+    found = next((form for form, columns in COLUMNS.items() if columns <= there), None)
+    if found is None:
+        known = "; ".join(f"{form} has {', '.join(sorted(columns))}" for form, columns in COLUMNS.items())
+        mark = Mark(text, 1, 1, len(heading.rstrip()) + 1)
+        diagnostics.error("AIP364", "the columns are those of no trace that is known", mark, hint=known)
+    return found
+
+
+def _with_settings(
+    tree: Node, place: Place, catalog: Catalog, diagnostics: Diagnostics, settings: tuple[tuple[str, str, str], ...]
+) -> JobsPlan | None:
     for path, value, option in settings:
         if isinstance(tree, Mapping):
             tree = set_value(tree, path, value, diagnostics, option)
@@ -96,6 +183,8 @@ def resolve_jobs(tree: Node, place: Place, catalog: Catalog, diagnostics: Diagno
         checks.pool(index, pool)
     for index, queue in enumerate(file.queues):
         checks.queue(index, queue)
+    for index, cohort in enumerate(file.cohorts):
+        checks.cohort(index, cohort)
     pools = tuple(checks.job(index, job) for index, job in enumerate(file.jobs))
     return None if diagnostics.has_errors else JobsPlan(place, file, tree, tuple(found), pools)
 
@@ -136,6 +225,7 @@ class _Checks:
         groups = {
             "pools": self.pool_names,
             "queues": self.queue_names,
+            "cohorts": [cohort.name for cohort in self.file.cohorts],
             "priorities": self.priority_names,
             "jobs": [job.name for job in self.file.jobs],
         }
@@ -187,6 +277,20 @@ class _Checks:
             hint = f"at most {queue.quota.gpus:g}"
             self.error("AIP361", "the guarantee is more than the queue can have", (*where, "guarantee"), hint)
 
+    def cohort(self, index: int, cohort: Cohort) -> None:
+        """Check that a cohort is not above itself, and that limits have a parent to hold towards."""
+        where = ("cohorts", index)
+        parents = {one.name: one.parent for one in self.file.cohorts}
+        above, seen = cohort.parent, {cohort.name}
+        while above is not None and above not in seen:
+            seen.add(above)
+            above = parents.get(above)
+        if above == cohort.name:
+            self.error("AIP361", f"cohort '{cohort.name}' is above itself", (*where, "parent"), "leave one parent out")
+        for key in ("borrowing_limit", "lending_limit"):
+            if cohort.parent is None and getattr(cohort, key) != Amounts():
+                self.error("AIP361", f"{key} without a parent has no effect", (*where, key), "add parent: NAME")
+
     def job(self, index: int, job: Job) -> tuple[int, ...]:
         """Return the pools that a job may run in; what it names is known, and its pods can be meant."""
         where = ("jobs", index)
@@ -205,6 +309,10 @@ class _Checks:
             self.error("AIP362", f"min_replicas is more than {most} replicas", (*where, "min_replicas"), hint)
         if job.min_replicas is not None and not job.gang:
             self.error("AIP362", "an elastic job starts as a gang", (*where, "gang"), "gang: true, or no min_replicas")
+        if job.min_available is not None and most is not None and job.min_available > job.count * most:
+            hint = f"at most {job.count * most}"
+            problem = f"min_available is more than {job.count * most} pods"
+            self.error("AIP362", problem, (*where, "min_available"), hint)
         if job.gpu_share < 1 and job.gpus not in {None, 1}:
             hint = "gpus: 1, or no gpu_share"
             self.error("AIP362", "only a pod of one GPU takes a part of it", (*where, "gpu_share"), hint)

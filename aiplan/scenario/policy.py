@@ -51,6 +51,8 @@ LINTS = {
     "bad-variable-value": "warning",
     "variable-against-hardware": "warning",
     "forbidden-algorithm": "warning",
+    "unschedulable": "error",
+    "manifest-not-looked-at": "note",
     "read-with-care": "warning",
     "beyond-published": "warning",
 }

@@ -41,7 +41,6 @@ def test_up_to_date():
 def test_a_device_from_the_page_can_be_shown(run, my_catalog):
     code, out, err = run("catalog", "show", "x1", "--catalog", "my_catalog")
     assert (code, err) == (0, "")
-    assert f"$ aiplan catalog show x1 --catalog my_catalog\n{out}```" in PAGE
     assert "450.0 GB/s" in out  # 18 links of 25 GB/s
     assert "2.000 PFLOP/s" in out  # fp8 with sparsity
 
@@ -51,10 +50,6 @@ def test_the_two_lines_from_the_page_replace_one_field(run, my_catalog):
     assert code == 0
     assert "3000 GB/s   (from my_catalog/accelerators/h100-sxm.yaml:2)" in out
     assert "81559 MiB" in out
-
-
-def test_the_page_passes_the_lint(run, my_catalog):
-    assert run("catalog", "lint", "--catalog", "my_catalog") == (0, "380 entries, nothing found\n", "")
 
 
 def test_every_condition_of_the_page_fits_something():

@@ -1,9 +1,11 @@
 """`aiplan schedule`: what it prints, and what it refuses."""
 
 import csv
+import gzip
 import io
 import json
 import re
+from xml.etree import ElementTree as ET
 
 import pytest
 from jsonschema import Draft7Validator
@@ -50,6 +52,15 @@ jobs:
 jobs:
   - {name: Four, gpus: 1.5, duration: 3, queue: b, gang: sure, replica: 2}
 """,
+    "wrong-cohorts.yaml": """pools: [{name: a, gpus: 8, nodes: 1}]
+queues: [{name: a, cohort: left}]
+cohorts:
+  - {name: left, parent: right}
+  - {name: right, parent: left}
+  - {name: top, lending_limit: {gpus: 2}}
+  - {name: top}
+jobs: [{name: one, gpus: 1, duration: 1 h, count: 2, min_available: 3}]
+""",
     "wrong-kinds.yaml": """pools: [{name: a, gpus: 8, nodes: 1, taints: [gpu]}]
 queues: [{name: a}, {name: b}]
 priorities: [{name: high, value: 20}]
@@ -65,6 +76,7 @@ SEEN = {
     "gang": ["schedule", "gang-deadlock", "--compare", "gang", "--width", "80"],
     "research 80": ["schedule", "research-cluster", "--width", "80"],
     "research 200": ["schedule", "research-cluster", "--width", "200"],
+    "fair": ["schedule", "two-labs", "--compare", "fair", "--width", "80"],
     "elastic": ["schedule", "elastic-training", "--compare", "elastic", "--width", "100"],
     "markdown": ["schedule", "research-cluster", "--format", "markdown", "--at", "3 h"],
     "strategies": ["schedule", "research-cluster", "--compare-strategies", "--width", "80"],
@@ -77,6 +89,7 @@ SEEN = {
     "wrong": ["schedule", "wrong.yaml"],
     "wrong forms": ["schedule", "wrong-forms.yaml"],
     "wrong kinds": ["schedule", "wrong-kinds.yaml"],
+    "wrong cohorts": ["schedule", "wrong-cohorts.yaml"],
     "bad trace": ["schedule", "bad-trace.yaml"],
     "no columns": ["schedule", "no-columns.yaml"],
     "no file": ["schedule", "research-clutser"],
@@ -92,6 +105,13 @@ SEEN = {
         "80",
     ],
     "bad set": ["schedule", "gang-deadlock", "--set", "rules.stratgy=spread", "--set", "rules.horizon=soon"],
+    "table": ["schedule", "pods.csv", "--nodes", "nodes.csv", "--set", "trace.arrivals=60 %", "--width", "80"],
+    "table without nodes": ["schedule", "philly.csv"],
+    "unknown table": ["schedule", "nodes.csv", "--pools", "gang-deadlock"],
+    "no table": ["schedule", "gone.csv", "--pools", "gang-deadlock"],
+    "table on no pools": ["schedule", "philly.csv", "--pools", "gone.yaml"],
+    "table on a table": ["schedule", "philly.csv", "--pools", "philly.csv"],
+    "pools without a table": ["schedule", "gang-deadlock", "--pools", "philly.yaml"],
     "two comparisons": ["schedule", "gang-deadlock", "--compare", "gang", "--compare-strategies"],
 }
 CODES = {"stuck": 1} | dict.fromkeys(
@@ -100,6 +120,13 @@ CODES = {"stuck": 1} | dict.fromkeys(
         "wrong",
         "wrong forms",
         "wrong kinds",
+        "wrong cohorts",
+        "table without nodes",
+        "unknown table",
+        "no table",
+        "table on no pools",
+        "table on a table",
+        "pools without a table",
         "bad trace",
         "no columns",
         "no file",
@@ -125,7 +152,7 @@ def test_goldens(name, run, files, golden):
 
 
 @pytest.mark.parametrize("width", [80, 200])
-@pytest.mark.parametrize("name", ["research-cluster", "openb.yaml", "philly.yaml"])
+@pytest.mark.parametrize("name", ["research-cluster", "two-labs", "openb.yaml", "philly.yaml"])
 def test_lines_fit_the_width(run, files, name, width):
     done = run("schedule", name, "--width", width)
     assert max(map(len, done.out.splitlines())) <= width
@@ -134,7 +161,13 @@ def test_lines_fit_the_width(run, files, name, width):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["research-cluster"], ["gang-deadlock", "--compare", "gang"], ["openb.yaml", "--seeds", "2"], ["stuck.yaml"]],
+    [
+        ["research-cluster"],
+        ["two-labs"],
+        ["gang-deadlock", "--compare", "gang"],
+        ["openb.yaml", "--seeds", "2"],
+        ["stuck.yaml"],
+    ],
     ids=lambda arguments: arguments[0],
 )
 def test_document(run, files, arguments):
@@ -146,6 +179,7 @@ def test_document(run, files, arguments):
             assert one["finished"] + one["waiting"] + one["never"] == one["jobs"]
             assert sum(row["jobs"] for row in one["waits_by_class"]) == one["jobs"]
             assert sum(row["jobs"] for row in one["waits_by_size"]) == one["jobs"]
+            assert sum(row["jobs"] for row in one["waits_by_queue"]) == one["jobs"]
     if result["timeline"]:
         area = sum(
             busy * (after - time)
@@ -171,9 +205,41 @@ def test_timeline_is_one_page_that_loads_nothing(run, folder):
     run("schedule", "research-cluster", "--html", "t.html", "--quiet")
     page = (folder / "t.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 3
     assert page.count('class="run"') >= 73
-    assert not re.search(r"(src|href)=|https?://|@import", page)
+    assert not re.search(r"(src|href)=|https?://|@import|<script", page)
+    ET.fromstring(page.partition("\n")[2].replace('charset="utf-8">', 'charset="utf-8"/>'))  # noqa: S314  our own
+    assert page.count('class="free"') + page.count("hsl(") == 16 * 8 + 4 * 4
+
+
+def test_names_in_the_timeline_are_no_markup(run, folder):
+    (folder / "jobs.yaml").write_text(
+        "name: <b>&co\npools: [{name: a, gpus: 8, nodes: 2}]\njobs: [{name: x, gpus: 8, duration: 1 h}]\n"
+    )
+    run("schedule", "jobs.yaml", "--compare-strategies", "--html", "t.html", "--quiet")
+    page = (folder / "t.html").read_text(encoding="utf-8")
+    assert "<b>&co" not in page
+    assert "&lt;b&gt;&amp;co" in page
+    assert page.count("<tr>") == 9
+
+
+def test_a_table_is_read_as_if_a_jobs_file_named_it(run, files):
+    """Also packed, from another folder, with the pools of a file that has jobs of its own."""
+    named = json.loads(run("schedule", "philly.yaml", "--format", "json").out)["result"]
+    (files / "in").mkdir()
+    (files / "in" / "my jobs.csv.gz").write_bytes(gzip.compress((files / "philly.csv").read_bytes()))
+    (files / "pools.yaml").write_text(
+        "pools: [{name: a, gpus: 8, nodes: 2}]\njobs: [{name: x, gpus: 1, duration: 1 h}]\n", encoding="utf-8"
+    )
+    quotas = ("--set", "trace.queue_quotas=true")
+    done = run("schedule", "in/my jobs.csv.gz", "--pools", "pools.yaml", *quotas, "--format", "json")
+    assert json.loads(done.out)["result"] == named
+
+
+def test_room_now_is_what_could_start(run):
+    """Six of eight GPUs are taken: two pods more, and no part of a gang of six."""
+    result = json.loads(run("schedule", "gang-deadlock", "--format", "json").out)["result"]
+    assert [(row["most"], row["most_now"]) for row in result["fits"]] == [(8, 2), (8, 2)]
 
 
 def test_names_of_strategies_are_those_that_are_known():

@@ -79,8 +79,28 @@ def test_rates_are_those_of_the_model_of_a_step():
     assert size.speeds[7] == 1.0
     assert (size.speeds[:3] == 0).all()
     answer = ask(work, variants(work, compare="elastic"))
+    assert [(row.pods, row.step, row.rate) for row in answer.static.steps] == [
+        (nodes, pytest.approx(times[nodes]), pytest.approx(times[8] / times[nodes])) for nodes in (4, 8)
+    ]
     grown, waited = (run.outcome for run in answer.runs)
     assert grown.span < waited.span
     row = answer.static.goodput[0]
     assert (row.name, row.least, row.most) == ("llama", 4, 8)
     assert row.elastic > row.rigid
+
+
+def test_checkpoints_are_those_of_the_scenario_unless_the_job_says_otherwise(folder):
+    """A scenario with an interval of its own, and a file that names it twice."""
+    (folder / "s.yaml").write_text(
+        "model: llama-3-8b\nworkload: {tokens: 1e12, sequence_length: 8192, global_batch: 128}\n"
+        "cluster: {node: dgx-h100, nodes: 1}\nplan: {tensor: 4}\ncheckpoint: {interval: 20 min}\n",
+        encoding="utf-8",
+    )
+    (folder / "jobs.yaml").write_text(
+        "pools: [{name: a, node: dgx-h100, nodes: 2}]\n"
+        "jobs: [{name: a, scenario: s.yaml}, {name: b, scenario: s.yaml, checkpoint: 1 h}]\n",
+        encoding="utf-8",
+    )
+    diagnostics, catalog = Diagnostics(), Catalog()
+    plan = load_jobs("jobs.yaml", catalog, diagnostics)
+    assert workload(plan, catalog, diagnostics).jobs.checkpoint.tolist() == [1200.0, HOUR]

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aiplan.planning.scheduling.jobs import REQUIRED, STRICT, Failures, Policy
-from aiplan.planning.scheduling.ledger import Quota
+from aiplan.planning.scheduling.jobs import REQUIRED, STRICT, Budget, Failures, Policy
+from aiplan.planning.scheduling.ledger import Cohort, Quota
 from aiplan.planning.scheduling.machine import Group, Pod, machine
 from aiplan.planning.scheduling.simulation import Simulation
-from aiplan.planning.scheduling.strategies import NAMES, strategy
+from aiplan.planning.scheduling.strategies import NAMES, SHUFFLED, strategy
 from scheduling.traces import jobs_of, uniform
 
 HOUR = 3600.0
@@ -23,11 +23,15 @@ LIMITED = [
     Quota("c", kind="volcano", nominal=(12, math.inf, math.inf), weight=2, guarantee=2),
     Quota("d", kind="volcano", weight=1),
 ]
+TREE = [
+    Cohort("both", "all", (2.0, math.inf, math.inf), borrowing=(3.0, math.inf, math.inf)),
+    Cohort("all", "", (2,) * 3),
+]
 TYPICAL = [(Pod(1000, 1, 1, 500), 0.5), (Pod(2000, 1, 2), 0.5)]
 
 
-def simulate(nodes, rows, queues=ONE, name="binpack", policy=Policy(), seed=0, **shared):  # noqa: B008
-    return Simulation(nodes, jobs_of(rows, **shared), queues, strategy(name, TYPICAL), policy, seed)
+def simulate(nodes, rows, queues=ONE, name="binpack", policy=Policy(), seed=0, cohorts=(), **shared):  # noqa: B008
+    return Simulation(nodes, jobs_of(rows, **shared), queues, strategy(name, TYPICAL), policy, seed, cohorts)
 
 
 def started(run):
@@ -63,17 +67,21 @@ def audit(run):
         assert bench.state.cpu_left[node] == nodes.cpu[node] - cpu[node] >= 0
         assert bench.state.memory_left[node] == nodes.memory[node] - memory[node] >= 0
     assert bench.ledger.used == pytest.approx(used)
-    asked = np.zeros(len(bench.ledger.queues))
+    asked = np.zeros_like(bench.ledger.asked)
     for job in [job for heap in run._waiting.values() for _, job in heap]:
-        asked[bench.queue[job]] += bench.request(job, run._needed(job))[0]
+        asked[bench.queue[job]] += bench.request(job, run._needed(job))
     for job in run._partial:
         there = len(bench.running[job].spots) if job in bench.running else 0
-        asked[bench.queue[job]] += (bench.most[job] - there) * bench.request(job, 1)[0]
+        asked[bench.queue[job]] += (bench.most[job] - there) * bench.request(job, 1)
     assert bench.ledger.asked == pytest.approx(asked)
     assert bench.busy == sum(milli.values())
     assert bench.state.idle == nodes.gpu_count * 1000 - bench.busy
     alone = [index for index, quota in enumerate(bench.ledger.queues) if not quota.cohort]
     assert (bench.ledger.used[alone] <= bench.ledger.nominal[alone] + 1e-6).all()
+    beyond = np.maximum(bench.ledger.usage - bench.ledger.kept, 0.0)
+    for node in range(len(bench.ledger.queues), len(bench.ledger.parent)):  # a cohort knows what its members take of it
+        members = [other for other, above in enumerate(bench.ledger.parent) if above == node]
+        assert bench.ledger.usage[node] == pytest.approx(beyond[members].sum(axis=0))
 
 
 def places(run):
@@ -127,16 +135,24 @@ rows = st.lists(
     st.booleans(),
     st.integers(0, 3),
     st.sampled_from([math.inf, 5000.0]),
+    st.booleans(),
 )
-def test_nothing_is_given_twice_and_no_job_is_lost(jobs, name, queueing, elastic, fails, seed, guard):
+def test_nothing_is_given_twice_and_no_job_is_lost(jobs, name, queueing, elastic, fails, seed, guard, tree):
     for row in jobs:
         row["least"] = max(1, row["replicas"] - 2) if row["gang"] else row["replicas"]
     nodes = machine([Group(3, 4, 16_000, 64, domain_size=2), Group(2, 2, 8_000, 32, "small", name="small")])
     failures = Failures(40 * HOUR, 1 * HOUR) if fails else Failures()
     policy = Policy(
-        queueing=queueing, elastic=elastic, failures=failures, ready_timeout=1800.0, resize=60.0, guard=guard
+        queueing=queueing,
+        elastic=elastic,
+        failures=failures,
+        ready_timeout=1800.0,
+        resize=60.0,
+        guard=guard,
+        fair=tree,
     )
-    run = simulate(nodes, jobs, LIMITED, name, policy, seed)
+    kept = {"cohorts": TREE, "budgets": [Budget(0, 5, 3)]} if tree else {}
+    run = simulate(nodes, jobs, LIMITED, name, policy, seed, **kept)
     for _ in range(150):
         if not (run.unfinished and run._pending):
             break
@@ -384,7 +400,7 @@ def test_free_gpus_that_no_pod_of_a_size_can_use(used, asked, room, smaller):
     assert run.bench.tables.of(Pod(gpus=smaller)).total >= 1
 
 
-def kube_victims(nodes, running, asked):
+def kube_victims(nodes, running, asked, budgets=()):
     """Choose a node and victims as kube-scheduler does, with plain lists: (node, GPUs, priority, start, job) each."""
     options = []
     for node, gpus in enumerate(nodes):
@@ -394,7 +410,15 @@ def kube_victims(nodes, running, asked):
         if free >= asked[0] or not lower or free + sum(one[1] for one in lower) < asked[0]:
             continue
         left, victims = free + sum(one[1] for one in lower), []
-        for one in sorted(lower, key=lambda one: (-one[2], one[3], one[4])):
+        order = sorted(lower, key=lambda one: (-one[2], one[3], one[4]))
+        spare = [len([one for one in running if one[4] in jobs]) - least for jobs, least in budgets]
+        against = []
+        for one in order:
+            hit = [place for place, (jobs, _) in enumerate(budgets) if one[4] in jobs]
+            against += [one] if any(spare[place] <= 0 for place in hit) else []
+            for place in hit:
+                spare[place] -= 1
+        for one in [*against, *(one for one in order if one not in against)]:
             if left - one[1] >= asked[0]:
                 left -= one[1]
             else:
@@ -402,6 +426,7 @@ def kube_victims(nodes, running, asked):
         highest = max(one[2] for one in victims)
         options.append(
             (
+                len([one for one in victims if one in against]),
                 highest,
                 sum(one[2] + 2**31 for one in victims),
                 len(victims),
@@ -418,21 +443,24 @@ def kube_victims(nodes, running, asked):
     st.lists(st.tuples(st.integers(1, 5), st.integers(0, 4)), min_size=3, max_size=16),
     st.integers(1, 8),
     st.integers(1, 5),
+    st.lists(st.tuples(st.integers(0, 8), st.integers(2, 9), st.integers(1, 5)), max_size=2),
 )
-def test_victims_on_a_node_against_plain_lists(small, gpus, priority):
+def test_victims_on_a_node_against_plain_lists(small, gpus, priority, kept):
     rows = [
         {"pod": Pod(gpus=g), "priority": p, "submit": float(n), "duration": 99 * HOUR, "preempts": False}
         for n, (g, p) in enumerate(small)
     ]
     rows.append({"pod": Pod(gpus=gpus), "priority": priority, "submit": 100.0, "duration": HOUR})
-    before = simulate(uniform(3), rows, policy=Policy(horizon=50.0)).run()
+    budgets = [Budget(first, first + count, least) for first, count, least in kept]
+    before = simulate(uniform(3), rows, policy=Policy(horizon=50.0), budgets=budgets).run()
     running = [
         (one.spots[0][0], before.bench.pod(job).gpus, before.bench.priority[job], one.begun, job)
         for job, one in before.bench.running.items()
     ]
-    expected = kube_victims([8, 8, 8], running, (gpus, priority))
+    sets = [(range(budget.first, budget.last), budget.least) for budget in budgets]
+    expected = kube_victims([8, 8, 8], running, (gpus, priority), sets)
     free = [8 - sum(one[1] for one in running if one[0] == node) for node in range(3)]
-    after = simulate(uniform(3), rows, policy=Policy(horizon=100.5)).run()
+    after = simulate(uniform(3), rows, policy=Policy(horizon=100.5), budgets=budgets).run()
     stopped = [job for job, record in enumerate(after.records) if record.preempted]
     assert stopped == ([] if max(free) >= gpus else expected)
 
@@ -461,3 +489,62 @@ def test_reservation_counts_quotas():
     ]
     run = simulate(uniform(2), rows, queues, policy=Policy(guard=HOUR)).run()
     assert started(run) == [0.0, 3 * HOUR, 3 * HOUR, 2 * HOUR]
+
+
+def test_disruption_budgets_are_broken_last():
+    """Of two jobs of one priority the later goes, unless its budget says that it should stay."""
+    pod = Pod(gpus=4)
+    rows = [
+        {"pod": pod, "priority": 1, "duration": 9 * HOUR},
+        {"pod": pod, "priority": 1, "submit": 1.0, "duration": 9 * HOUR},
+        {"pod": pod, "priority": 2, "submit": 2.0},
+    ]
+    policy = Policy(horizon=HOUR / 2)
+    plain = simulate(uniform(1), rows, policy=policy).run()
+    kept = simulate(uniform(1), rows, policy=policy, budgets=[Budget(1, 2, 1)]).run()
+    assert [record.preempted for record in plain.records] == [0, 1, 0]
+    assert [record.preempted for record in kept.records] == [1, 0, 0]
+    both = simulate(uniform(1), rows, policy=policy, budgets=[Budget(0, 2, 2)]).run()
+    assert sum(record.preempted for record in both.records) == 1  # last, not never
+
+
+def test_fair_sharing_fills_queues_by_weight_and_first_come_does_not():
+    own = (0.0, math.inf, math.inf)
+    queues = [Quota("x", nominal=own, cohort="c", weight=3), Quota("y", nominal=own, cohort="c", weight=1)]
+    rows = [{"queue": int(index < 16)} for index in range(32)]
+    shared = Cohort("c", nominal=(16.0, 0.0, 0.0))
+    nodes, horizon = uniform(4), 10.0
+
+    def used(fair):
+        policy = Policy(horizon=horizon, fair=fair)
+        run = simulate(nodes, rows, queues, policy=policy, cohorts=[shared]).run()
+        audit(run)
+        return run.bench.ledger.used[:, 0].tolist()
+
+    assert used(fair=True) == [12, 4]
+    assert used(fair=False) == [0, 16]
+
+
+def test_fair_sharing_in_a_tree_is_between_cohorts_first():
+    """One cohort of two queues and one of a single queue share evenly, then the two with each other."""
+    own = (0.0, math.inf, math.inf)
+    queues = [Quota(name, nominal=own, cohort=above) for name, above in (("a", "left"), ("b", "left"), ("d", "right"))]
+    cohorts = [Cohort("root", nominal=(16.0, 0.0, 0.0)), Cohort("left", "root"), Cohort("right", "root")]
+    rows = [{"queue": index % 3} for index in range(48)]
+    policy = Policy(horizon=10.0, fair=True)
+    run = simulate(uniform(4), rows, queues, policy=policy, cohorts=cohorts).run()
+    assert run.bench.ledger.used[:, 0].tolist() == [4, 4, 8]
+
+
+def test_shuffled_ties_are_one_order_for_a_run_and_never_beat_a_score():
+    nodes = uniform(40)
+    first, orders = [{"pod": Pod(gpus=2)}], set()
+    for seed in range(5):
+        ties = strategy("spread", ties=SHUFFLED)
+        run = Simulation(nodes, jobs_of(first * 40), ONE, ties, Policy(horizon=1.0), seed).run()
+        order = tuple(run.bench.running[job].spots[0][0] for job in range(40))
+        assert sorted(order) == list(range(40))  # the emptiest first, so that each node gets one
+        orders.add(order)
+        again = Simulation(nodes, jobs_of(first * 80), ONE, ties, Policy(horizon=1.0), seed).run()
+        assert tuple(again.bench.running[job].spots[0][0] for job in range(80)) == order * 2
+    assert len(orders) == 5

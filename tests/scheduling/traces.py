@@ -34,7 +34,7 @@ def openb_pods():
     }
 
 
-def jobs_of(rows, classes=None, **shared):
+def jobs_of(rows, budgets=(), **shared):
     """Jobs from dicts of what differs; the rest has plain values."""
     plain = {
         "pod": Pod(gpus=1),
@@ -66,6 +66,7 @@ def jobs_of(rows, classes=None, **shared):
         topology=column("topology", int),
         checkpoint=column("checkpoint", float),
         speeds=(),
+        budgets=tuple(budgets),
     )
 
 

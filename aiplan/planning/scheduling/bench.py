@@ -10,7 +10,7 @@ import numpy as np
 
 from aiplan.core import quotas
 from aiplan.planning.scheduling.jobs import ANYWHERE, CPU, FRAGMENTED, GANG, GPUS, QUOTA, RACK, REQUIRED, Record
-from aiplan.planning.scheduling.ledger import Ledger, request_of
+from aiplan.planning.scheduling.ledger import Ledger, request_of, totals
 from aiplan.planning.scheduling.state import State
 from aiplan.planning.scheduling.tables import Tables
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from aiplan.core.arrays import Array
     from aiplan.planning.scheduling.jobs import Jobs
-    from aiplan.planning.scheduling.ledger import Quota
+    from aiplan.planning.scheduling.ledger import Cohort, Quota
     from aiplan.planning.scheduling.machine import Machine, Pod, Truths
     from aiplan.planning.scheduling.state import Devices
     from aiplan.planning.scheduling.strategies import Strategy
@@ -53,11 +53,12 @@ class Bench:
         queues: Sequence[Quota],
         strategy: Strategy,
         generator: np.random.Generator,
+        cohorts: Sequence[Cohort] = (),
     ) -> None:
         self.jobs, self.machine, self.strategy = jobs, machine, strategy
         self.state = State(machine)
         self.tables = Tables(self.state, strategy, generator)
-        self.ledger = Ledger(queues, machine.gpu_count)
+        self.ledger = Ledger(queues, totals(machine), cohorts)
         self.running: dict[int, Running] = {}
         self.resizable: dict[int, Running] = {}
         self.priority: list[int] = jobs.priority.tolist()

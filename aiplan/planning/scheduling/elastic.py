@@ -28,8 +28,9 @@ NODES = "cluster.nodes"
 class Sized(NamedTuple):
     """A job by its scenario: pods (nodes), GPUs of each, whole duration, and the rate with 1, 2, ... pods.
 
-    `legal` are the sizes at which the plan divides and fits into memory; the rate of others is that of the next
-    smaller legal size, as the job would leave the rest idle.
+    `legal` are the sizes at which the plan divides and fits into memory, `steps` their times of a step; the rate of
+    others is that of the next smaller legal size, as the job would leave the rest idle. `checkpoint` is the time
+    between checkpoints at full size, NaN if the scenario says too little for one.
     """
 
     pods: int
@@ -37,6 +38,8 @@ class Sized(NamedTuple):
     duration: float
     speeds: Array
     legal: tuple[int, ...]
+    steps: tuple[float, ...] = ()
+    checkpoint: float = math.nan
 
 
 def sized(job: Job, plan: JobsPlan, index: int, catalog: Catalog, diagnostics: Diagnostics) -> Sized:
@@ -68,7 +71,15 @@ def sized(job: Job, plan: JobsPlan, index: int, catalog: Catalog, diagnostics: D
         problem = f"'{job.name}' cannot run on {least} nodes: the plan does not divide, or memory is short"
         steps = ("jobs", index, "min_replicas")
         diagnostics.error("AIP362", problem, mark_at(plan.tree, steps), hint=f"sizes that work: {legal}")
-    return Sized(most, whole.node.accelerators, duration, _speeds(times, most), tuple(sorted(times)))
+    return Sized(
+        pods=most,
+        gpus=whole.node.accelerators,
+        duration=duration,
+        speeds=_speeds(times, most),
+        legal=tuple(sorted(times)),
+        steps=tuple(times[size] for size in sorted(times)),
+        checkpoint=estimates[-1].terms.get("checkpoint.interval", math.nan),
+    )
 
 
 def _speeds(times: dict[int, float], most: int) -> Array:

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aiplan.core.arrays import Array
-    from aiplan.planning.scheduling.machine import Ints
+    from aiplan.planning.scheduling.machine import Ints, Machine
     from aiplan.planning.scheduling.state import Devices, State
 
+NOTHING = Pod()
 COVERAGE = 0.95
 """Share of all pods that typical pods stand for."""
 
@@ -43,108 +44,87 @@ def typical_pods(counts: Mapping[Pod, int], coverage: float = COVERAGE) -> list[
 
 
 class Typical:
-    """Typical pods as arrays, and the scores that follow from them.
+    """Typical pods as tables, and the scores that follow from them.
 
-    Pods with GPUs of one size and number are a group: they differ by their cores only, so that it is enough to know
-    which share of a group has cores enough. What a GPU with so much left adds to the sums of its node stands in a
-    table: what is idle, and for each group what is too small for it and whether it fits. A placement changes the sums
-    of one node by the rows of the GPUs it takes.
+    What a node offers them is a sum: over its GPUs, what is left on each times the share of pods of one GPU that it is
+    enough for, and for pods of several GPUs the whole ones times the share for which they are enough. Both depend on
+    the cores that are left, so that a table by cores and by what is left on a GPU, and one by cores and whole GPUs,
+    give the fragments of a node; a placement changes one or a few entries of the sum.
     """
 
     def __init__(self, pods: Sequence[tuple[Pod, float]]) -> None:
         self.pods = [pod for pod, _ in pods]
         self.share = np.array([share for _, share in pods])
-        alike = [(pod.each, pod.gpus, pod.pools) for pod in self.pods]
-        self.groups = sorted({key for key in alike if key[1]})
-        self.gpus = np.array([float(gpus) for _, gpus, _ in self.groups])
         self.cpu = np.array(sorted({pod.cpu for pod in self.pods}), dtype=np.int64)
-        self.enough = np.zeros((self.cpu.size + 1, len(self.groups)))
-        for pod, key, share in zip(self.pods, alike, self.share, strict=True):
-            if pod.gpus:
-                self.enough[np.searchsorted(self.cpu, pod.cpu) + 1 :, self.groups.index(key)] += share
-        left = np.arange(MILLI + 1)[:, np.newaxis]
-        short = left < np.array([each for each, *_ in self.groups], dtype=np.int64)
-        self.rows: Array = np.concatenate([left, np.where(short, left, 0), ~short], axis=1).astype(np.float64)
-        self._changes: dict[int, Array] = {}
-        self._sums: _Sums | None = None
+        self._tables: _Tables | None = None
 
     def of(self, state: State) -> Array:
         """Return the expected fragments of all nodes as they are, in thousandths of a GPU."""
-        known = self._current(state)
-        return self.expected(known.sums, state.cpu_left, known.allowed)
-
-    def expected(self, sums: Array, cpu_left: Ints, allowed: NDArray[np.bool_] | None) -> Array:
-        """Return the expected fragments of nodes: as `placement.fragment`, weighted by shares and added up."""
-        last = 1 + len(self.groups)
-        runs = sums[:, last:] >= self.gpus
-        if allowed is not None:
-            runs &= allowed
-        usable = (sums[:, :1] - sums[:, 1:last]) * runs
-        share = self.enough[self.cpu.searchsorted(cpu_left, side="right")]
-        return np.asarray(sums[:, 0] - np.einsum("ij,ij->i", usable, share))
+        return self._of(state).expected(state, np.arange(state.machine.size))
 
     def score(self, state: State, pod: Pod, nodes: Ints) -> NDArray[np.int64]:
         """Return the scores of nodes on which a pod fits: those of the best GPU of each."""
-        known = self._current(state)
+        tables = self._of(state)
+        before = tables.expected(state, nodes)
         if not pod.shared:
-            change = np.broadcast_to(pod.gpus * (self.rows[0] - self.rows[MILLI]), (nodes.size, self.rows.shape[1]))
-            return known.scores(nodes, np.arange(nodes.size), change, pod)
-        left = np.sort(state.gpu_left[nodes], axis=1)
-        other = np.ones(left.shape, dtype=bool)  # GPUs with as much left are as good
-        np.not_equal(left[:, 1:], left[:, :-1], out=other[:, 1:])
-        where, which = np.nonzero((left >= pod.each) & other)
-        scores = known.scores(nodes, where, self._change(pod.each)[left[where, which]], pod)
-        first = np.ones(where.size, dtype=bool)
-        np.not_equal(where[1:], where[:-1], out=first[1:])
-        return np.maximum.reduceat(scores, np.flatnonzero(first))
+            return _whole(placement.fragmentation_score(before, tables.expected(state, nodes, pod)))
+        scores = placement.fragmentation_score(before[:, np.newaxis], tables.by_device(state, nodes, pod))
+        return _whole(np.maximum.reduce(scores, axis=1, where=state.gpu_left[nodes] >= pod.each, initial=0.0))
 
     def best_device(self, state: State, pod: Pod, node: int) -> Devices:
         """Return the GPU of a node on which a shared pod leaves the least fragments; equal ones: the first."""
-        left = state.gpu_left[node]
-        devices = np.flatnonzero(left >= pod.each)
-        change = self._change(pod.each)[left[devices]]
-        here = np.zeros(devices.size, dtype=np.int64)
-        return (int(devices[self._current(state).scores(np.array([node]), here, change, pod).argmax()]),)
+        tables, nodes = self._of(state), np.array([node])
+        scores = placement.fragmentation_score(tables.expected(state, nodes), tables.by_device(state, nodes, pod)[0])
+        return (int(np.where(state.gpu_left[node] >= pod.each, scores, -1.0).argmax()),)
 
-    def _change(self, each: int) -> Array:
-        """Return by how much the sums of a node change if so much is taken from a GPU, by what is left on it."""
-        found = self._changes.get(each)
-        if found is None:
-            found = self._changes[each] = self.rows[np.maximum(np.arange(MILLI + 1) - each, 0)] - self.rows
-        return found
-
-    def _current(self, state: State) -> _Sums:
-        if self._sums is None or self._sums.state is not state:
-            self._sums = _Sums(self, state)
-        self._sums.refresh()
-        return self._sums
+    def _of(self, state: State) -> _Tables:
+        if self._tables is None or self._tables.machine is not state.machine:
+            self._tables = _Tables(self, state.machine)
+        return self._tables
 
 
-class _Sums:
-    """Sums of all nodes of a state, brought up to date for the nodes that changed only."""
+def _whole(scores: Array) -> NDArray[np.int64]:
+    return scores.astype(np.int64)
 
-    def __init__(self, typical: Typical, state: State) -> None:
-        self.typical, self.state = typical, state
-        limited = any(pod.pools for pod in typical.pods)
-        pods = [Pod(pools=pools) for *_, pools in typical.groups]
-        self.allowed = np.stack([state.machine.allowed(pod) for pod in pods], axis=-1) if limited and pods else None
-        self.sums = typical.rows[state.gpu_left].sum(axis=1)
-        self.seen = len(state.log)
 
-    def refresh(self) -> None:
-        """Take account of what changed since the last time."""
-        log = self.state.log
-        if self.seen < len(log):
-            nodes = np.array(log[self.seen :], dtype=np.int64)
-            self.seen = len(log)
-            self.sums[nodes] = self.typical.rows[self.state.gpu_left[nodes]].sum(axis=1)
+class _Tables:
+    """What nodes of a machine offer typical pods: by cores left, and by what is left on a GPU or by whole GPUs.
 
-    def scores(self, nodes: Ints, where: Ints, change: Array, pod: Pod) -> NDArray[np.int64]:
-        """Return the scores of ways to place a pod, each on the node at a place in a list, from the change of sums."""
-        now, cpu = self.sums[nodes], self.state.cpu_left[nodes]
-        sums = np.concatenate([now, now[where] + change])
-        left = np.concatenate([cpu, cpu[where] - pod.cpu])
-        both = None if self.allowed is None else self.allowed[np.concatenate([nodes, nodes[where]])]
-        expected = self.typical.expected(sums, left, both)
-        found = placement.fragmentation_score(expected[: nodes.size][where], expected[nodes.size :])
-        return np.asarray(found, dtype=np.int64)
+    Nodes that are open to the same pods have the same rows. A pod that takes a part of a GPU takes it of one GPU.
+    """
+
+    def __init__(self, typical: Typical, machine: Machine) -> None:
+        self.machine, self.cpu = machine, typical.cpu
+        opens = np.stack([machine.allowed(pod) for pod in typical.pods], axis=-1).reshape(machine.size, -1)
+        kinds, kind = np.unique(opens, axis=0, return_inverse=True)
+        levels = self.cpu.size + 1
+        self.first_row: Ints = kind.reshape(-1) * levels
+        single = np.zeros((len(kinds), levels, MILLI + 1))
+        several = np.zeros((len(kinds), levels, machine.most_gpus + 1))
+        for index, (pod, share) in enumerate(zip(typical.pods, typical.share.tolist(), strict=True)):
+            enough = slice(int(np.searchsorted(self.cpu, pod.cpu)) + 1, None)
+            table, least = (single, pod.each) if pod.gpus == 1 else (several, pod.gpus)
+            if pod.gpus:
+                table[kinds[:, index], enough, least:] += share
+        self.single: Array = (single * np.arange(MILLI + 1)).reshape(-1, MILLI + 1)
+        self.several: Array = (several * MILLI * np.arange(machine.most_gpus + 1)).reshape(-1, machine.most_gpus + 1)
+
+    def expected(self, state: State, nodes: Ints, pod: Pod = NOTHING) -> Array:
+        """Return the expected fragments of nodes with a pod of whole GPUs on them: what is left less what is of use."""
+        rows = self._rows(state, nodes, pod)
+        use = np.add.reduce(self.single[rows[:, np.newaxis], state.gpu_left[nodes]], axis=1)
+        use += self.several[rows, state.whole_left[nodes] - pod.gpus]
+        if pod.gpus:
+            use -= pod.gpus * self.single[rows, MILLI]
+        return np.asarray(state.milli_left[nodes] - pod.milli - use)
+
+    def by_device(self, state: State, nodes: Ints, pod: Pod) -> Array:
+        """Return the expected fragments of nodes with a shared pod on each of their GPUs; no meaning if one is full."""
+        rows, left = self._rows(state, nodes, pod)[:, np.newaxis], state.gpu_left[nodes]
+        now = self.single[rows, left]
+        use = np.add.reduce(now, axis=1, keepdims=True) - now + self.single[rows, np.maximum(left - pod.each, 0)]
+        use += self.several[rows, np.maximum(state.whole_left[nodes][:, np.newaxis] - (left == MILLI), 0)]
+        return np.asarray((state.milli_left[nodes] - pod.each)[:, np.newaxis] - use)
+
+    def _rows(self, state: State, nodes: Ints, pod: Pod) -> Ints:
+        return np.asarray(self.first_row[nodes] + self.cpu.searchsorted(state.cpu_left[nodes] - pod.cpu, side="right"))

@@ -46,6 +46,7 @@ class Jobs:
     topology: Ints
     checkpoint: Array
     speeds: tuple[Array, ...]
+    budgets: tuple[Budget, ...] = ()
 
     @property
     def size(self) -> int:
@@ -70,6 +71,14 @@ class Jobs:
         return pods
 
 
+class Budget(NamedTuple):
+    """A disruption budget: pods of jobs, from one number to before another, that should keep running."""
+
+    first: int
+    last: int
+    least: int
+
+
 class Failures(NamedTuple):
     """Failures of nodes: mean time between those of one node, and how long it is gone, in seconds."""
 
@@ -82,6 +91,7 @@ class Policy(NamedTuple):
 
     `guard`: a job that has waited so long gets a reservation, and nothing starts after it that would put it off.
     `ready_timeout`: a job that holds some of its pods for so long without having all of them gives them back.
+    `fair`: of the jobs that are next, that of the queue that borrows least for its weight is tried first.
     `resize`: what a restart after a failure, a preemption or a change of size takes.
     """
 
@@ -90,6 +100,7 @@ class Policy(NamedTuple):
     guard: float = math.inf
     preemption: bool = True
     elastic: bool = True
+    fair: bool = False
     ready_timeout: float = math.inf
     resize: float = 0.0
     horizon: float = math.inf

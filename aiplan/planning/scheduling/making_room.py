@@ -25,18 +25,22 @@ LOWEST = 2**31
 
 
 class Victims(NamedTuple):
-    """Jobs to stop on a node, and what makes one node better than another: smaller is better, in this order."""
+    """Jobs to stop on a node, and what makes one node better than another: smaller is better, in this order.
+
+    `broken` are pods that are stopped against a disruption budget.
+    """
 
     node: int
     jobs: tuple[int, ...]
+    broken: int
     highest: int
     total: int
     latest: float
 
     @property
-    def order(self) -> tuple[int, int, int, float, int]:
-        """The sort key: lowest highest priority, smallest sum of priorities, fewest, latest start, first node."""
-        return (self.highest, self.total, len(self.jobs), -self.latest, self.node)
+    def order(self) -> tuple[int, int, int, int, float, int]:
+        """Fewest broken budgets, lowest highest priority, smallest sum of them, fewest, latest start, first node."""
+        return (self.broken, self.highest, self.total, len(self.jobs), -self.latest, self.node)
 
 
 def make_room(simulation: Simulation, job: int, pods: int) -> bool:
@@ -64,12 +68,12 @@ def _candidates(simulation: Simulation, job: int, pods: int) -> list[int]:
     """Return jobs that may be stopped for another, best victims first."""
     bench = simulation.bench
     queue, priority = bench.queue[job], bench.priority[job]
-    lenders = bench.ledger.borrowers(queue) if bench.ledger.within(queue, bench.request(job, pods)) else frozenset()
+    lenders = bench.ledger.lenders_out(queue, bench.request(job, pods))
     found = []
     for other, running in bench.running.items():
         if running.working:
             borrowed = bench.queue[other] in lenders
-            near = bench.queue[other] == queue or bench.ledger.cohort[bench.queue[other]] != bench.ledger.cohort[queue]
+            near = bench.queue[other] == queue or bench.ledger.root[bench.queue[other]] != bench.ledger.root[queue]
             if borrowed or (near and bench.priority[other] < priority):
                 found.append((not borrowed, bench.priority[other], -running.begun, other))
     return [other for *_, other in sorted(found)]
@@ -102,7 +106,7 @@ def _workload_victims(bench: Bench, job: int, pods: int, candidates: Sequence[in
 def node_victims(bench: Bench, job: int, candidates: set[int]) -> Victims | None:
     """Return the node on which kube-scheduler would make room for one pod, and the jobs to stop there.
 
-    Disruption budgets are not known here. A job of several pods is stopped as a whole.
+    A job of several pods is stopped as a whole.
     """
     pod = bench.pod(job)
     limit = max(int(bench.machine.size * CANDIDATE_SHARE), CANDIDATES)
@@ -118,15 +122,20 @@ def node_victims(bench: Bench, job: int, candidates: set[int]) -> Victims | None
 
 
 def _on_node(bench: Bench, job: int, node: int, there: Sequence[int]) -> Victims | None:
-    """Return the fewest jobs to stop on a node: all go, then those come back that can, highest priority first."""
+    """Return the fewest jobs to stop on a node: all go, then those come back that can.
+
+    Those whose stop would break a disruption budget come back first, then the others; highest priority first.
+    """
     here = np.array([node])
     mine = {other: [spot for spot in bench.running[other].spots if spot[0] == node] for other in there}
     for other in there:
         bench.drop_pods(bench.running[other], mine[other])
     fits = int(bench.state.room(bench.pod(job), here)[0]) > 0
     priority = bench.priority
+    order = sorted(there, key=lambda item: (-priority[item], bench.running[item].begun, item))
+    broken = _broken(bench, [(other, len(mine[other])) for other in order])
     victims: list[int] = []
-    for other in sorted(there, key=lambda item: (-priority[item], bench.running[item].begun, item)):
+    for other in sorted(order, key=lambda item: broken[item] == 0):
         bench.put_back(bench.running[other], mine[other])
         if fits and int(bench.state.room(bench.pod(job), here)[0]) == 0:
             bench.drop_pods(bench.running[other], mine[other])
@@ -138,7 +147,26 @@ def _on_node(bench: Bench, job: int, node: int, there: Sequence[int]) -> Victims
     highest = max(priority[other] for other in victims)
     latest = min(bench.running[other].begun for other in victims if priority[other] == highest)
     total = sum(priority[other] + LOWEST for other in victims)
-    return Victims(node, tuple(victims), highest, total, latest)
+    return Victims(node, tuple(victims), sum(broken[other] for other in victims), highest, total, latest)
+
+
+def _broken(bench: Bench, stopped: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """Return for jobs that lose pods, one after the other, how many of these would be stopped against a budget."""
+    budgets = bench.jobs.budgets
+    # Their pods have been taken off the node already.
+    spare = [sum(pods for job, pods in stopped if budget.first <= job < budget.last) for budget in budgets]
+    for place, budget in enumerate(budgets):
+        there = sum(len(one.spots) for job, one in bench.running.items() if budget.first <= job < budget.last)
+        spare[place] = max(spare[place] + there - budget.least, 0)
+    found = {}
+    for job, pods in stopped:
+        against = 0
+        for place, budget in enumerate(budgets):
+            if budget.first <= job < budget.last:
+                against = max(against, pods - max(spare[place], 0))
+                spare[place] -= pods
+        found[job] = max(against, 0)
+    return found
 
 
 def shrink_for(simulation: Simulation, job: int, pods: int) -> bool:

@@ -1,4 +1,4 @@
-"""Manifests for a jobs file or a scenario, and manifests held against pools: what will never be scheduled, and why."""
+"""Manifests for a jobs file or a scenario."""
 
 from __future__ import annotations
 
@@ -6,26 +6,12 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from aiplan.adapters import kubernetes, kubernetes_queues
-from aiplan.adapters.kubernetes import FLAVORS, GPU, PodSpec
-from aiplan.adapters.kubernetes_check import (
-    SYSTEM_CLASSES,
-    amount,
-    at,
-    items,
-    pairs,
-    pod_counts,
-    resources_of,
-    text_at,
-)
+from aiplan.adapters import kubernetes_queues
+from aiplan.adapters.kubernetes import FLAVORS, PodSpec
 from aiplan.adapters.kubernetes_queues import Flavor, Team
 from aiplan.declare import Mapping, is_file, read
 from aiplan.planning.nccl_environment import nccl_environment
 from aiplan.planning.scheduling.ledger import RESOURCES
-from aiplan.planning.scheduling.machine import Pod
-from aiplan.planning.scheduling.state import State
 from aiplan.planning.variants import Source, load_source
 from aiplan.scenario.files import Place, find_scenario, read_place
 from aiplan.scenario.load_jobs import find_jobs, load_jobs, resolve_jobs
@@ -34,10 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aiplan.adapters.kubernetes import Manifest
-    from aiplan.adapters.kubernetes_check import Found
     from aiplan.catalog.load import Catalog
-    from aiplan.declare import Diagnostics, Node
-    from aiplan.planning.scheduling.workload import Workload
+    from aiplan.declare import Diagnostics
     from aiplan.scenario.job_records import Amounts, Job
     from aiplan.scenario.load import Scenario
     from aiplan.scenario.load_jobs import JobsPlan
@@ -105,7 +89,12 @@ def manifests(plan: JobsPlan, flavor: str, site: Site, catalog: Catalog, diagnos
     specs = [_spec(plan, job, flavor, site, catalog, diagnostics) for job in plan.file.jobs]
     if flavor == "trainjob":
         _refuse_elastic(specs, diagnostics)
-    return [*_policies(plan, flavor, site), *(one for spec in specs for one in FLAVORS[flavor](spec))]
+    budgets = [
+        kubernetes_queues.disruption_budget(spec.name, spec.namespace, job.min_available)
+        for spec, job in zip(specs, plan.file.jobs, strict=True)
+        if job.min_available is not None
+    ]
+    return [*_policies(plan, flavor, site), *budgets, *(one for spec in specs for one in FLAVORS[flavor](spec))]
 
 
 def _refuse_elastic(specs: Sequence[PodSpec], diagnostics: Diagnostics) -> None:
@@ -180,6 +169,7 @@ def _policies(plan: JobsPlan, flavor: str, site: Site) -> list[Manifest]:
         flavors = [_flavor(plan, index) for index in range(len(file.pools))]
         found += [kubernetes_queues.topology(site.rack_label)] if racks else []
         found += [kubernetes_queues.flavor(one, racks=racks) for one in flavors]
+        found += [kubernetes_queues.cohort(_cohort(plan, index), flavors) for index in range(len(file.cohorts))]
         for team in queued:
             found += [kubernetes_queues.cluster_queue(team, flavors), kubernetes_queues.local_queue(team)]
     elif flavor == VOLCANO:
@@ -200,8 +190,15 @@ def _team(plan: JobsPlan, index: int) -> Team:
     )
 
 
-def _amounts(given: Amounts) -> tuple[float, float, float]:
-    gpus, cpus, memory = (math.inf if (value := getattr(given, name)) is None else float(value) for name in RESOURCES)
+def _cohort(plan: JobsPlan, index: int) -> Team:
+    cohort = plan.file.cohorts[index]
+    borrowing, lending = _amounts(cohort.borrowing_limit), _amounts(cohort.lending_limit)
+    own = _amounts(cohort.quota, otherwise=0.0)
+    return Team(cohort.name, "", own, cohort.parent or "", borrowing, lending, cohort.weight or 1.0, 0.0)
+
+
+def _amounts(given: Amounts, otherwise: float = math.inf) -> tuple[float, float, float]:
+    gpus, cpus, memory = (otherwise if (value := getattr(given, name)) is None else float(value) for name in RESOURCES)
     return gpus, cpus, memory
 
 
@@ -215,144 +212,3 @@ def _flavor(plan: JobsPlan, index: int) -> Flavor:
 
 LARGE_CPUS, LARGE_MEMORY = 1024.0, 4.0 * 2**40
 """Cores and bytes of a node in quotas, where a pool does not say: more than nodes have, so that GPUs decide."""
-
-
-# Manifests held against pools
-
-
-class Verdict(NamedTuple):
-    """What a manifest asks for and whether the pools could ever take it; `reason` is empty if they can."""
-
-    kind: str
-    name: str
-    namespace: str
-    pods: int
-    gpus: float
-    reason: str
-
-
-def verdicts(found: Sequence[Found], work: Workload | None, diagnostics: Diagnostics) -> list[Verdict]:
-    """Return which of the manifests that have pods can be scheduled on empty pools; note names that lead nowhere."""
-    _references(found, diagnostics)
-    rows = []
-    for one in found:
-        counts = pod_counts(one)
-        if not counts:
-            continue
-        gpus = sum(_pod(spec, ()).gpus * count for spec, count in counts)
-        pods = sum(count for _, count in counts)
-        reason = ""
-        if work is not None:
-            reason = next((why for spec, count in counts if (why := _unschedulable(spec, count, work))), "")
-            reason = reason or _over_quota(one, gpus, found)
-        rows.append(Verdict(one.kind, one.name, one.namespace, pods, gpus, reason))
-    return rows
-
-
-def _references(found: Sequence[Found], diagnostics: Diagnostics) -> None:
-    """Note names of queues, flavors and classes that no manifest of the file defines, if it defines any of the kind."""
-    names = {kind: {one.name for one in found if one.kind == kind} for kind in ("ClusterQueue", "ResourceFlavor")}
-    classes = {one.name for one in found if one.kind == "PriorityClass"} | set(SYSTEM_CLASSES)
-    local = {(one.namespace, one.name) for one in found if one.kind == "LocalQueue"}
-    for one in found:
-        if one.kind == "LocalQueue" and names["ClusterQueue"]:
-            _known(text_at(one.node, "spec", "clusterQueue"), names["ClusterQueue"], one, "ClusterQueue", diagnostics)
-        if one.kind == "ClusterQueue" and names["ResourceFlavor"]:
-            for group in items(at(one.node, "spec", "resourceGroups")):
-                for flavor in items(at(group, "flavors")):
-                    _known(text_at(flavor, "name"), names["ResourceFlavor"], one, "ResourceFlavor", diagnostics)
-        queue = pairs(at(one.node, "metadata", "labels")).get(kubernetes.QUEUE_LABEL)
-        if queue and local and (one.namespace, queue) not in local:
-            problem = f"{one.kind} {one.name}: namespace {one.namespace} has no LocalQueue '{queue}'"
-            hint = "queues: " + ", ".join(sorted(name for _, name in local))
-            diagnostics.error("AIP360", problem, one.node.mark, hint=hint)
-        for spec, _ in pod_counts(one):
-            name = text_at(spec, "priorityClassName")
-            if name and len(classes) > len(SYSTEM_CLASSES):
-                _known(name, classes, one, "PriorityClass", diagnostics)
-
-
-def _known(name: str, known: set[str], one: Found, kind: str, diagnostics: Diagnostics) -> None:
-    if name not in known:
-        problem = f"{one.kind} {one.name}: no {kind} '{name}'"
-        diagnostics.error("AIP360", problem, one.node.mark, hint=f"known: {', '.join(sorted(known))}")
-
-
-def _pod(spec: Node, pools: tuple[int, ...]) -> Pod:
-    cpu = memory = gpus = 0.0
-    for resources in resources_of(spec):
-        asked = {**pairs(at(resources, "limits")), **pairs(at(resources, "requests"))}
-        cpu += amount(asked.get("cpu", "0")) or 0.0
-        memory += amount(asked.get("memory", "0")) or 0.0
-        gpus += amount(asked.get(GPU, "0")) or 0.0
-    return Pod(round(cpu * 1000), round(memory), round(gpus), pools=pools)
-
-
-def _unschedulable(spec: Node, count: int, work: Workload) -> str:
-    """Return why so many pods can never all be placed on the empty pools."""
-    selector, tolerated = pairs(at(spec, "nodeSelector")), _tolerated(spec)
-    labelled, untainted = [], []
-    for index, pool in enumerate(work.plan.file.pools):
-        labels = {"pool": pool.name, **pool.labels}
-        if selector.items() <= labels.items():
-            labelled.append(index)
-            if tolerated is None or set(pool.taints) <= tolerated:
-                untainted.append(index)
-    if not labelled:
-        return "no pool has the labels " + ", ".join(f"{key}={value}" for key, value in sorted(selector.items()))
-    if not untainted:
-        taints = sorted({taint for index in labelled for taint in work.plan.file.pools[index].taints})
-        return f"its pools are tainted, and it does not tolerate {', '.join(taints)}"
-    pod = _pod(spec, tuple(untainted))
-    nodes = np.flatnonzero(work.machine.allowed(pod))
-    most = int(work.machine.gpus[nodes].max(initial=0))
-    if pod.gpus > most:
-        return f"a pod asks for {pod.gpus} GPUs, and the largest node of its pools has {most}"
-    room = int(State(work.machine).room(pod, nodes).sum())
-    if room == 0:
-        return "no node has that many cores and that much memory beside the GPUs"
-    return f"{count} pods, and its pools have room for {room}" if room < count else ""
-
-
-def _tolerated(spec: Node) -> set[str] | None:
-    """Return the taints that a pod tolerates; None if it tolerates all."""
-    keys = [text_at(item, "key") for item in items(at(spec, "tolerations"))]
-    return None if "" in keys else set(keys)
-
-
-def _over_quota(one: Found, gpus: float, found: Sequence[Found]) -> str:
-    for other in found:
-        if other.kind == "ResourceQuota" and other.namespace == one.namespace:
-            most = amount(text_at(other.node, "spec", "hard", f"requests.{GPU}"))
-            if most is not None and gpus > most:
-                return f"{gpus:g} GPUs, and the quota {other.name} of its namespace has {most:g}"
-    queue = pairs(at(one.node, "metadata", "labels")).get(kubernetes.QUEUE_LABEL)
-    local = next((o for o in found if o.kind == "LocalQueue" and (o.namespace, o.name) == (one.namespace, queue)), None)
-    wanted = text_at(local.node, "spec", "clusterQueue") if local else ""
-    cluster = next((o for o in found if o.kind == "ClusterQueue" and o.name == wanted), None)
-    if cluster is None:
-        return ""
-    most = sum(_largest(other) for other in _cohort(cluster, found)) if _cohort(cluster, found) else 0.0
-    own = _largest(cluster, own=True)
-    limit = min(most, own)
-    return f"{gpus:g} GPUs, and its queue {wanted} can have {limit:g} at most" if gpus > limit else ""
-
-
-def _cohort(cluster: Found, found: Sequence[Found]) -> list[Found]:
-    name = text_at(cluster.node, "spec", "cohortName")
-    if not name:
-        return [cluster]
-    return [one for one in found if one.kind == "ClusterQueue" and text_at(one.node, "spec", "cohortName") == name]
-
-
-def _largest(cluster: Found, *, own: bool = False) -> float:
-    """Return the GPUs of a queue over its flavors, with what it may borrow if `own`."""
-    total, alone = 0.0, not text_at(cluster.node, "spec", "cohortName")
-    for group in items(at(cluster.node, "spec", "resourceGroups")):
-        for flavor in items(at(group, "flavors")):
-            for cell in items(at(flavor, "resources")):
-                if text_at(cell, "name") == GPU:
-                    borrows = amount(text_at(cell, "borrowingLimit"))
-                    more = 0.0 if alone or not own else math.inf if borrows is None else borrows
-                    total += (amount(text_at(cell, "nominalQuota")) or 0.0) + more
-    return total

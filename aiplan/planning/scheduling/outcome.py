@@ -61,6 +61,7 @@ class Outcome(NamedTuple):
     everyone: Waits
     by_class: tuple[Waits, ...]
     by_size: tuple[Waits, ...]
+    by_queue: tuple[Waits, ...]
     reasons: dict[str, int]
     deadlock: Deadlock | None
 
@@ -116,6 +117,7 @@ def outcome(run: Simulation, work: Workload) -> Outcome:
         everyone=next(iter(_groups(waits, never, arrived, [""], lambda _: arrived)), NOBODY),
         by_class=tuple(_groups(waits, never, arrived, dict.fromkeys(names), lambda name: np.array(names) == name)),
         by_size=tuple(_by_size(waits, never, arrived, gpus)),
+        by_queue=tuple(_by_queue(waits, never, arrived, run)),
         reasons=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         deadlock=run.deadlock,
     )
@@ -145,6 +147,11 @@ def _since(run: Simulation, job: int) -> float:
     if running is None or not running.working:
         return 0.0
     return max(run.now - running.since, 0.0) * run.jobs.speed(job, len(running.spots))
+
+
+def _by_queue(waits: Array, never: Truths, arrived: Truths, run: Simulation) -> Iterable[Waits]:
+    queues = [queue.name for queue in run.bench.ledger.queues]
+    return _groups(waits, never, arrived, queues, lambda name: np.asarray(run.jobs.queue == queues.index(name)))
 
 
 def _by_size(waits: Array, never: Truths, arrived: Truths, gpus: Array) -> Iterable[Waits]:
@@ -182,13 +189,17 @@ class Waiting(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """The cluster at one time: what lies where, what waits and why, and how much of what is idle is of use."""
+    """The cluster at one time: what lies where, what waits and why, and how much of what is idle is of use.
+
+    `room` is for every entry of the file the largest gang of its pods that could start.
+    """
 
     time: float
     allocated: float
     fragmentation: float
     nodes: tuple[tuple[str, tuple[str, ...]], ...]
     waiting: tuple[Waiting, ...]
+    room: tuple[int, ...]
 
 
 def busiest(run: Simulation) -> float:
@@ -228,4 +239,18 @@ def snapshot(run: Simulation, work: Workload) -> Snapshot:
         float(typical.of(state).sum()) / idle if idle else 0.0,
         tuple((name, tuple(there)) for name, there in zip(bench.machine.names, devices, strict=True)),
         tuple(waiting),
+        tuple(_room_now(run, job) for job in work.first_jobs()),
     )
+
+
+def _room_now(run: Simulation, job: int) -> int:
+    """Return the largest gang of a job's pods that nodes and quota take now; in one rack, if it must lie in one."""
+    bench, low = run.bench, 0
+    high = bench.tables.of(bench.pod(job)).total
+    while low < high:
+        middle = (low + high + 1) // 2
+        if bench.admitted(job, middle) and bench.has_room(job, middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -108,6 +108,11 @@ def variants(
                 Variant("elastic", name, ties, policy._replace(elastic=True)),
                 Variant("rigid", name, ties, policy._replace(elastic=False)),
             ]
+        case "fair":
+            return [
+                Variant("fair shares", name, ties, policy._replace(fair=True)),
+                Variant("first come", name, ties, policy._replace(fair=False)),
+            ]
         case "ties":
             return [Variant(f"{name}, ties {rule}", name, rule, policy) for rule in strategies.TIES]
         case _:
@@ -130,7 +135,7 @@ def _strategy(work: Workload, variant: Variant) -> Strategy:
 
 def _simulation(work: Workload, variant: Variant, seed: int, policy: Policy) -> Simulation:
     assert work.jobs is not None  # noqa: S101  the caller has looked
-    return Simulation(work.machine, work.jobs, work.queues, _strategy(work, variant), policy, seed).run()
+    return Simulation(work.machine, work.jobs, work.queues, _strategy(work, variant), policy, seed, work.cohorts).run()
 
 
 def _run(work: Workload, variant: Variant, seed: int, seeds: int) -> Run:

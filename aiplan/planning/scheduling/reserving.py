@@ -19,7 +19,7 @@ def earliest_start(bench: Bench, job: int, pods: int) -> float:
     pod, table = bench.pod(job), bench.tables.of(bench.pod(job))
     state, ledger = bench.state.copy(), bench.ledger
     room, total = table.room.copy(), table.total
-    used = ledger.used.copy()
+    usage = ledger.usage.copy()
     found = math.inf
     for running in sorted((one for one in bench.running.values() if one.working), key=lambda one: (one.end, one.job)):
         theirs = bench.pod(running.job)
@@ -34,5 +34,5 @@ def earliest_start(bench: Bench, job: int, pods: int) -> float:
         if total >= pods and bench.admitted(job, pods):
             found = running.end
             break
-    ledger.restore(used)
+    ledger.restore(usage)
     return found

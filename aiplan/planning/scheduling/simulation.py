@@ -14,6 +14,7 @@ import numpy as np
 
 from aiplan.core.quotas import requeue_delay
 from aiplan.planning.scheduling.bench import Bench, Running
+from aiplan.planning.scheduling.fair import Entry, fairest
 from aiplan.planning.scheduling.jobs import NEVER, ORDER, STRICT, Policy, impossible
 from aiplan.planning.scheduling.making_room import make_room, shrink_for
 from aiplan.planning.scheduling.reserving import earliest_start
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aiplan.planning.scheduling.jobs import Jobs
-    from aiplan.planning.scheduling.ledger import Quota
+    from aiplan.planning.scheduling.ledger import Cohort, Quota
     from aiplan.planning.scheduling.machine import Machine
     from aiplan.planning.scheduling.strategies import Strategy
 
@@ -35,6 +36,8 @@ JITTER = 1e-4
 
 Shape = tuple[int, int, int, int, int, bool]
 """Jobs that fit or do not fit alike: class of pods, pods, queue, priority, topology, and whether they preempt."""
+Head = tuple[int, float, int, Shape]
+"""The first job of a shape: its priority with a minus, when it was queued, its number, and the shape."""
 
 
 class Deadlock(NamedTuple):
@@ -56,10 +59,11 @@ class Simulation:
         strategy: Strategy,
         policy: Policy | None = None,
         seed: int = 0,
+        cohorts: Sequence[Cohort] = (),
     ) -> None:
         self.policy = policy or Policy()
         self.generator = np.random.default_rng(seed)
-        self.bench = Bench(machine, jobs, queues, strategy, self.generator)
+        self.bench = Bench(machine, jobs, queues, strategy, self.generator, cohorts)
         self.jobs, self.records = jobs, self.bench.records
         self.now = 0.0
         self.timeline: list[tuple[float, int]] = []
@@ -144,7 +148,7 @@ class Simulation:
 
     def _ask(self, job: int, pods: int) -> None:
         """Count pods that a job waits for, or with a negative number no longer waits for."""
-        self.bench.ledger.ask(self.bench.queue[job], pods * self._pod_gpus(job))
+        self.bench.ledger.ask(self.bench.queue[job], self.bench.request(job, pods))
 
     def _finish(self, job: int, version: int) -> None:
         running = self.bench.running.get(job)
@@ -234,7 +238,7 @@ class Simulation:
         shut: set[int] = set()
         until = math.inf
         while heads:
-            _, queued, job, shape = heapq.heappop(heads)
+            _, queued, job, shape = self._next(heads)
             if shape[2] in shut:
                 self._note(job, ORDER)
                 continue
@@ -252,6 +256,18 @@ class Simulation:
             self._fill_partial()
         if self.policy.elastic and not self._waiting and not self._partial:
             self._grow()
+
+    def _next(self, heads: list[Head]) -> Head:
+        """Take out the head that goes first."""
+        if not self.policy.fair:
+            return heapq.heappop(heads)
+        ledger, bench = self.bench.ledger, self.bench
+        entries = []
+        for head in heads:
+            queue = head[3][2]
+            shares = ledger.shares(queue, bench.request(head[2], head[3][1]))
+            entries.append(Entry(head[:3], ledger.root[queue], shares))
+        return heads.pop(entries.index(fairest(entries)))
 
     def _in_time(self, shape: Shape, until: float) -> int | None:
         """Return the first job of a shape, not its head, that would end in time; None if none fits or would."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,44 +18,52 @@ NO_LIMIT = 1 << 40
 """Room for pods that ask for nothing that a node has little of."""
 
 
+@cache
+def _limits(pod: Pod) -> tuple[Ints, Ints]:
+    """Return the columns of a state of which a pod asks for something that adds up, and how much."""
+    asked = (pod.cpu, pod.memory, 0, 0 if pod.shared else pod.gpus)
+    columns = [column for column, amount in enumerate(asked) if amount]
+    return np.array(columns, dtype=np.int64), np.array([asked[column] for column in columns], dtype=np.int64)
+
+
 class State:
     """Free resources of all nodes. `log` lists the node of every change since the start."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.there = np.stack([machine.cpu, machine.memory, machine.gpus * MILLI], axis=-1)
-        self.left = self.there.copy()
-        self.cpu_left, self.memory_left, self.milli_left = self.left.T  # views: what changes one changes the other
+        self._columns = np.column_stack([self.there, machine.gpus])
+        # Views: what changes one changes the others.
+        self.left = self._columns[:, :3]
+        self.cpu_left, self.memory_left, self.milli_left, self.whole_left = self._columns.T
         width = max(machine.most_gpus, 1)
         there = np.arange(width) < machine.gpus[:, np.newaxis]
-        self.gpu_left = np.where(there, MILLI, 0).astype(np.int64)
-        self.whole_left = machine.gpus.copy()
+        self.gpu_left: Ints = np.where(there, MILLI, 0).astype(np.int64)
         self.idle = int(self.milli_left.sum())
         self.up: Truths = np.ones(machine.size, dtype=bool)
         self.log: list[int] = []
+        self.freed = 0
+        """Changes up to the last one that can have made room anywhere."""
 
     def copy(self) -> State:
         """Return a state that can be changed without changing this one; what changed so far is not in its log."""
         other = State(self.machine)
-        other.left[:] = self.left
+        other._columns[:] = self._columns
         other.gpu_left[:] = self.gpu_left
-        other.whole_left[:] = self.whole_left
         other.up[:] = self.up
         other.idle = self.idle
         return other
 
     def room(self, pod: Pod, nodes: Ints) -> Ints:
         """Return how many such pods fit on each of some nodes, whatever else they may not allow."""
-        found = np.full(nodes.shape, NO_LIMIT, dtype=np.int64)
-        if pod.cpu:
-            np.minimum(found, self.cpu_left[nodes] // pod.cpu, out=found)
-        if pod.memory:
-            np.minimum(found, self.memory_left[nodes] // pod.memory, out=found)
+        columns, amounts = _limits(pod)
+        if columns.size:
+            found = np.minimum.reduce(self._columns[nodes[:, np.newaxis], columns] // amounts, axis=1)
+        else:
+            found = np.full(nodes.shape, NO_LIMIT, dtype=np.int64)
         if pod.shared:
-            np.minimum(found, (self.gpu_left[nodes] // pod.each).sum(axis=1), out=found)
-        elif pod.gpus:
-            np.minimum(found, self.whole_left[nodes] // pod.gpus, out=found)
-        return found * self.up[nodes]
+            found = np.minimum(found, np.add.reduce(self.gpu_left[nodes] // pod.each, axis=1))
+        return np.asarray(found * self.up[nodes])
 
     def place(self, pod: Pod, node: int, devices: Devices) -> None:
         """Put a pod on a node, on these of its GPUs."""
@@ -75,11 +84,14 @@ class State:
         self.milli_left[node] -= sign * pod.milli
         self.idle -= sign * pod.milli
         self.log.append(node)
+        if sign < 0:
+            self.freed = len(self.log)
 
     def set_up(self, node: int, *, up: bool) -> None:
         """Take a node out of service, or back into it."""
         self.up[node] = up
         self.log.append(node)
+        self.freed = len(self.log)
 
     def whole_devices(self, pod: Pod, node: int) -> Devices:
         """Return the first GPUs of a node that are free as a whole, as many as the pod asks for."""

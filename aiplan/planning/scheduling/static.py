@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.core import placement, quotas, resizing
-from aiplan.planning.scheduling.ledger import Ledger
+from aiplan.core import placement, resizing
+from aiplan.planning.scheduling.ledger import Ledger, totals
 from aiplan.planning.scheduling.machine import MILLI
 from aiplan.planning.scheduling.state import State
 
@@ -52,30 +52,41 @@ class Goodput(NamedTuple):
     rigid: float
 
 
+class Step(NamedTuple):
+    """A job with a scenario at one of its sizes: time of a step, rate over that with all pods, and rate of a pod."""
+
+    name: str
+    pods: int
+    gpus: int
+    step: float
+    rate: float
+    efficiency: float
+
+
 class Static(NamedTuple):
     """Closed-form answers."""
 
     fits: tuple[Fit, ...]
     shares: tuple[Share, ...]
     goodput: tuple[Goodput, ...]
+    steps: tuple[Step, ...]
 
 
 def static(work: Workload) -> Static:
     """Return what is known of jobs and queues from the file alone."""
-    return Static(_fits(work), _shares(work), _goodput(work))
+    return Static(_fits(work), _shares(work), _goodput(work), _steps(work))
 
 
 def _fits(work: Workload) -> tuple[Fit, ...]:
     if work.jobs is None or not work.plan.file.jobs:
         return ()
-    found, first = [], 0
+    found = []
     blocked = _blocking(work)
-    for index, job in enumerate(work.plan.file.jobs):
+    for index, (job, first) in enumerate(zip(work.plan.file.jobs, work.first_jobs(), strict=True)):
         pod = work.jobs.classes[int(work.jobs.kind[first])]
         most, stranded, unused = _on_empty(work, pod)
         pods = int(work.jobs.replicas[first])
         found.append(Fit(job.name, pods, pod.milli / MILLI, most, stranded, unused, blocked[index]))
-        first += job.count
     return tuple(found)
 
 
@@ -86,8 +97,7 @@ def _goodput(work: Workload) -> tuple[Goodput, ...]:
     if jobs is None or not math.isfinite(between):
         return ()
     found: dict[str, Goodput] = {}
-    first = np.cumsum([0, *(job.count for job in work.plan.file.jobs)])[:-1].tolist()
-    for job, row in zip(work.plan.file.jobs, first, strict=True):
+    for job, row in zip(work.plan.file.jobs, work.first_jobs(), strict=True):
         least, most = int(jobs.least[row]), int(jobs.replicas[row])
         if least < most:
             lost = float(jobs.checkpoint[row]) / 2.0
@@ -99,6 +109,19 @@ def _goodput(work: Workload) -> tuple[Goodput, ...]:
                 job.name, least, most, grown, float(resizing.waiting_goodput(float(most), *shared))
             )
     return tuple(found.values())
+
+
+def _steps(work: Workload) -> tuple[Step, ...]:
+    """Return elastic jobs at every size at which their plan divides and fits."""
+    found = []
+    for index, size in work.sizes.items():
+        job = work.plan.file.jobs[index]
+        for pods, step in zip(size.legal, size.steps, strict=True):
+            rate = float(size.speeds[pods - 1])
+            if job.min_replicas is not None and pods >= job.min_replicas:
+                efficiency = rate * size.pods / pods
+                found.append(Step(job.name, pods, pods * size.gpus, step, rate, efficiency))
+    return tuple(found)
 
 
 def _on_empty(work: Workload, pod: Pod) -> tuple[int, int, int]:
@@ -122,7 +145,7 @@ def _blocking(work: Workload) -> list[float]:
     """Return the share of jobs lost if none waits, of jobs that come one after the other."""
     jobs = work.plan.file.jobs
     assert work.jobs is not None  # noqa: S101  the caller has looked
-    firsts = np.cumsum([0, *(job.count for job in jobs)])[:-1]
+    firsts = work.first_jobs()
     sizes = np.ceil(work.jobs.gpus()[firsts]).astype(int)
     comes = np.array([job.count > 1 and job.every > 0 for job in jobs]) & (sizes > 0)
     found = np.full(len(jobs), math.nan)
@@ -135,21 +158,14 @@ def _blocking(work: Workload) -> list[float]:
 
 def _shares(work: Workload) -> tuple[Share, ...]:
     queues = work.queues
-    total = float(work.machine.gpu_count)
-    ledger = Ledger(queues, total)
-    volcano = [index for index, queue in enumerate(queues) if queue.kind == "volcano"]
+    total = totals(work.machine)
+    ledger = Ledger(queues, total, work.cohorts)
     found = []
     for index, queue in enumerate(queues):
-        nominal = min(queue.nominal[0], total)
-        if index in volcano:
-            guarantees = np.array([queues[other].guarantee for other in volcano])
-            capability = np.array([queues[other].nominal[0] for other in volcano])
-            weights = np.array([queues[other].weight for other in volcano])
-            place = volcano.index(index)
-            most = float(quotas.real_capability(total, capability, guarantees)[place])
-            least = float(quotas.deserved(total, weights, total, capability, guarantees)[place])
+        nominal = min(queue.nominal[0], total[0])
+        if queue.kind == "volcano":
+            most, least = ledger.between(index)
         else:
-            most = min(float(ledger.available(index)[0]), total)
-            least = nominal
+            most, least = min(float(ledger.available(index)[0]), total[0]), nominal
         found.append(Share(queue.name, queue.kind, nominal, most, least))
     return tuple(found)

@@ -1,12 +1,13 @@
 """Strategies: how nodes are scored for a pod, and which of a node's GPUs it gets.
 
-All score nodes on which the pod fits; the highest score wins. Equal scores go to the node with the smallest index, or
-to one drawn at random, as in kube-scheduler: scores are whole numbers, so ties are common and their rule matters.
+All score nodes on which the pod fits; the highest score wins. Equal scores go to the node with the smallest index, to
+the first in an order that is drawn once for a run, as in FGD's simulator, or to one drawn each time, as in
+kube-scheduler: scores are whole numbers, so ties are common and their rule matters.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     Score = Callable[[State, Pod, Ints], NDArray[np.int64]]
 
 FGD, RANDOM = "fgd", "random"
-FIRST, ANY = "first", "random"
-TIES = (FIRST, ANY)
+FIRST, ANY, SHUFFLED = "first", "random", "shuffled"
+TIES = (FIRST, SHUFFLED, ANY)
 DEFAULT_CPU, DEFAULT_MEMORY = 100, 200 * 2**20
 """What kube-scheduler's scores count for a container that asks for no CPU or memory: 100m and 200 MiB."""
 
@@ -61,10 +62,14 @@ class Strategy(NamedTuple):
 
 
 def _allocation(formula: Callable[..., Any], weights: Weights) -> Score:
+    @cache
+    def asked_of(pod: Pod) -> tuple[Ints, Ints]:
+        asked = np.array([pod.cpu or DEFAULT_CPU, pod.memory or DEFAULT_MEMORY, pod.milli])
+        return asked, np.array([weights.cpu, weights.memory, weights.gpu if pod.gpus else 0])
+
     def score(state: State, pod: Pod, nodes: Ints) -> NDArray[np.int64]:
         there, left = state.there[nodes], state.left[nodes]
-        asked = np.array([pod.cpu or DEFAULT_CPU, pod.memory or DEFAULT_MEMORY, pod.milli])
-        used = np.array([weights.cpu, weights.memory, weights.gpu if pod.gpus else 0])
+        asked, used = asked_of(pod)
         return np.asarray(placement.weighted_score(formula(there - left + asked, there), used), dtype=np.int64)
 
     return score

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aiplan.planning.scheduling.strategies import ANY
+from aiplan.planning.scheduling.strategies import ANY, SHUFFLED
 
 if TYPE_CHECKING:
     from aiplan.planning.scheduling.machine import Ints, Pod, Truths
@@ -21,8 +21,8 @@ NO_ROOM = np.iinfo(np.int64).min
 class Table:
     """Room and score of every node for one pod; `total` is the largest gang of such pods that could start now."""
 
-    def __init__(self, state: State, pod: Pod, strategy: Strategy) -> None:
-        self.state, self.pod, self.strategy = state, pod, strategy
+    def __init__(self, state: State, pod: Pod, strategy: Strategy, order: Ints | None = None) -> None:
+        self.state, self.pod, self.strategy, self._order = state, pod, strategy, order
         self.allowed: Truths = state.machine.allowed(pod)
         size = state.machine.size
         self.room: Ints = np.zeros(size, dtype=np.int64)
@@ -34,7 +34,7 @@ class Table:
     def refresh(self) -> None:
         """Take account of what changed since the last time."""
         log = self.state.log
-        if self._seen == len(log):
+        if self._seen == len(log) or (self.total == 0 and self.state.freed <= self._seen):
             return
         changed = set(log[self._seen :])
         self._seen = len(log)
@@ -50,7 +50,8 @@ class Table:
         open_to_it = nodes[room > 0]
         self.score[nodes] = NO_ROOM
         if open_to_it.size:
-            self.score[open_to_it] = self.strategy.score(self.state, self.pod, open_to_it)
+            found = self.strategy.score(self.state, self.pod, open_to_it)
+            self.score[open_to_it] = found if self._order is None else found * self.score.size + self._order[open_to_it]
 
     def best(self, generator: np.random.Generator, within: Truths | None = None) -> int:
         """Return the node to take, or -1; `within` limits it to some nodes."""
@@ -74,12 +75,17 @@ class Tables:
     def __init__(self, state: State, strategy: Strategy, generator: np.random.Generator) -> None:
         self.state, self.strategy, self.generator = state, strategy, generator
         self._tables: dict[Pod, Table] = {}
+        self._order: Ints | None = None
+        """Added to scores times the number of nodes, so that no two are equal."""
+        if strategy.ties == SHUFFLED:
+            # A generator of its own: what is drawn at random otherwise stays the same.
+            self._order = generator.spawn(1)[0].permutation(state.machine.size)
 
     def of(self, pod: Pod) -> Table:
         """Return the table of a class of pods, up to date."""
         table = self._tables.get(pod)
         if table is None:
-            table = self._tables[pod] = Table(self.state, pod, self.strategy)
+            table = self._tables[pod] = Table(self.state, pod, self.strategy, self._order)
         table.refresh()
         return table
 

@@ -12,8 +12,8 @@ import numpy as np
 from aiplan.adapters import cluster_traces
 from aiplan.planning.scheduling.elastic import Sized, sized
 from aiplan.planning.scheduling.fragments import typical_pods
-from aiplan.planning.scheduling.jobs import ANYWHERE, PREFERRED, REQUIRED, Failures, Jobs, Policy
-from aiplan.planning.scheduling.ledger import RESOURCES, UNLIMITED, Quota
+from aiplan.planning.scheduling.jobs import ANYWHERE, PREFERRED, REQUIRED, Budget, Failures, Jobs, Policy
+from aiplan.planning.scheduling.ledger import RESOURCES, UNLIMITED, Cohort, Quota
 from aiplan.planning.scheduling.machine import MILLI, Group, Machine, Pod, machine
 from aiplan.planning.scheduling.strategies import Weights
 from aiplan.scenario.load_jobs import mark_at
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from aiplan.catalog.load import Catalog
     from aiplan.core.arrays import Array
     from aiplan.declare import Diagnostics
+    from aiplan.scenario import job_records as records
     from aiplan.scenario.job_records import Amounts, Job, Queue, Rules
     from aiplan.scenario.load_jobs import JobsPlan
 
@@ -47,6 +48,7 @@ class Workload(NamedTuple):
     plan: JobsPlan
     machine: Machine
     queues: tuple[Quota, ...]
+    cohorts: tuple[Cohort, ...]
     policy: Policy
     weights: Weights
     typical: list[tuple[Pod, float]]
@@ -57,6 +59,11 @@ class Workload(NamedTuple):
     def priority_name(self, value: int) -> str:
         """Return the name of the priority class with a value."""
         return next((item.name for item in self.plan.file.priorities if item.value == value), "no class")
+
+    def first_jobs(self) -> list[int]:
+        """Return the number of the first job of every entry of the file."""
+        counts = [job.count for job in self.plan.file.jobs]
+        return [sum(counts[:place]) for place in range(len(counts))]
 
 
 def workload(plan: JobsPlan, catalog: Catalog, diagnostics: Diagnostics) -> Workload:
@@ -89,6 +96,7 @@ def workload(plan: JobsPlan, catalog: Catalog, diagnostics: Diagnostics) -> Work
         plan=plan,
         machine=nodes,
         queues=queues,
+        cohorts=tuple(_cohort(cohort) for cohort in file.cohorts),
         policy=policy_of(file.rules),
         weights=Weights(weights.cpus, weights.memory, weights.gpus),
         typical=typical_pods(counts),
@@ -110,6 +118,7 @@ def policy_of(rules: Rules) -> Policy:
         guard=limit(rules.starvation_guard),
         preemption=rules.preemption,
         elastic=rules.elastic,
+        fair=rules.fair_sharing,
         ready_timeout=limit(rules.ready_timeout),
         resize=rules.restart,
         horizon=limit(rules.horizon),
@@ -158,8 +167,14 @@ def _quota(queue: Queue) -> Quota:
     )
 
 
-def _amounts(given: Amounts) -> tuple[float, ...]:
-    return tuple(math.inf if (value := getattr(given, name)) is None else value for name in RESOURCES)
+def _cohort(cohort: records.Cohort) -> Cohort:
+    limits = (_amounts(cohort.borrowing_limit), _amounts(cohort.lending_limit))
+    own = _amounts(cohort.quota, otherwise=0.0)
+    return Cohort(cohort.name, cohort.parent or "", own, *limits, weight=cohort.weight or 1.0)
+
+
+def _amounts(given: Amounts, otherwise: float = math.inf) -> tuple[float, ...]:
+    return tuple(otherwise if (value := getattr(given, name)) is None else value for name in RESOURCES)
 
 
 def _jobs(plan: JobsPlan, sizes: dict[int, Sized]) -> Jobs:
@@ -174,6 +189,12 @@ def _jobs(plan: JobsPlan, sizes: dict[int, Sized]) -> Jobs:
         rows += [(job, pod, sizes.get(index), copy) for copy in range(job.count)]
     classes = tuple(dict.fromkeys(pod for _, pod, _, _ in rows))
     numbers = {pod: index for index, pod in enumerate(classes)}
+    firsts = np.cumsum([0, *(job.count for job in file.jobs)]).tolist()
+    budgets = [
+        Budget(first, first + job.count, job.min_available)
+        for job, first in zip(file.jobs, firsts[:-1], strict=True)
+        if job.min_available
+    ]
     replicas = [job.replicas or (size.pods if size else 1) for job, _, size, _ in rows]
     named = [priorities.get(job.priority or "") for job, *_ in rows]
     return Jobs(
@@ -189,9 +210,15 @@ def _jobs(plan: JobsPlan, sizes: dict[int, Sized]) -> Jobs:
         preempts=np.array([item is None or item.preemption == "lower" for item in named]),
         gang=np.array([job.gang for job, *_ in rows]),
         topology=np.array([TOPOLOGY[job.topology] for job, *_ in rows], dtype=np.int64),
-        checkpoint=np.array([job.checkpoint or math.inf for job, *_ in rows]),
+        checkpoint=np.array([job.checkpoint or _interval(size) for job, _, size, _ in rows]),
         speeds=tuple(size.speeds if size else np.empty(0) for _, _, size, _ in rows) if sizes else (),
+        budgets=tuple(budgets),
     )
+
+
+def _interval(size: Sized | None) -> float:
+    """Return the time between checkpoints of a job's scenario; without one, a stop loses everything."""
+    return math.inf if size is None or math.isnan(size.checkpoint) else size.checkpoint
 
 
 def _pod_counts(jobs: Jobs | None) -> dict[Pod, int]:

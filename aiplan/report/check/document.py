@@ -39,6 +39,7 @@ def document(answer: Check) -> str:
         "paths": list(answer.paths),
         "policy": answer.policy.source or None,
         "settings": list(answer.settings),
+        "pools": answer.pools or None,
     }
     result = {
         "verdict": wording.verdict(answer),

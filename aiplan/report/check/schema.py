@@ -11,7 +11,7 @@ STATES = ("ok", "exempt", "note", "warning", "error")
 
 def inputs() -> dict[str, Any]:
     """Return the schema of what was asked."""
-    return closed({"paths": TEXTS, "policy": or_none(TEXT), "settings": TEXTS})
+    return closed({"paths": TEXTS, "policy": or_none(TEXT), "settings": TEXTS, "pools": or_none(TEXT)})
 
 
 def result() -> dict[str, Any]:

@@ -77,8 +77,11 @@ def counts(answer: Check) -> str:
     told = [_plural(answer.count(kind), *names.get(kind, (kind, f"{kind}s"))) for kind in kinds if answer.count(kind)]
     broken = sum(file.broken for file in answer.files)
     read = len(answer.files) - broken
+    words = (
+        ("scenario", "scenarios") if all(file.estimate or file.broken for file in answer.files) else ("file", "files")
+    )
     last = f"{_plural(broken, 'file', 'files')} could not be read" if broken else ""
-    return joined([f"{_plural(read, 'scenario', 'scenarios')} checked", last, *told])
+    return joined([f"{_plural(read, *words)} checked", last, *told])
 
 
 def _plural(count: int, one: str, many: str) -> str:

@@ -31,7 +31,8 @@ def samples(page: Page) -> Iterator[tuple[str, Sample]]:
 
 
 def lines(sample: Sample) -> list[str]:
-    """Return a sample as lines: what is written, and the command that tells."""
+    """Return a sample as lines: what is written, and the command that tells, unless that is the usual one."""
     written = sample.text.rstrip("\n").expandtabs(4).split("\n") if sample.text else []
     head = [f"# {sample.file}"] if sample.file else []
-    return head + written + ([f"$ {sample.command}"] if sample.command != COMMAND else [])
+    told = written and sample.command == COMMAND
+    return head + written + ([] if told else [f"$ {sample.command}"])

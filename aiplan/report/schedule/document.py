@@ -72,8 +72,12 @@ def document(answer: Answer) -> str:
     result: dict[str, Any] = {
         "cluster": {"nodes": machine.size, "gpus": machine.gpu_count},
         "runs": [_run(run) for run in answer.runs],
-        "fits": [row._asdict() for row in answer.static.fits],
+        "fits": _fits(answer),
         "goodput": [row._asdict() for row in answer.static.goodput],
+        "steps": [
+            {"name": row.name, "pods": row.pods, "gpus": row.gpus, "step_time_s": row.step, "rate": row.rate}
+            for row in answer.static.steps
+        ],
         "queues": [row._asdict() for row in answer.static.shares],
         "jobs": []
         if first.simulation is None
@@ -82,6 +86,15 @@ def document(answer: Answer) -> str:
         "snapshot": None if first.snapshot is None else _snapshot(first.snapshot),
     }
     return documents.document("schedule", inputs, [], result, [])
+
+
+def _fits(answer: Answer) -> list[dict[str, Any]]:
+    shot = answer.first.snapshot
+    now = [None] * len(answer.static.fits) if shot is None else shot.room
+    return [
+        row._asdict() | {"blocked": _known(row.blocked), "most_now": room}
+        for row, room in zip(answer.static.fits, now, strict=True)
+    ]
 
 
 def header(answer: Answer) -> tuple[str, ...]:
@@ -179,6 +192,7 @@ def _outcome(found: Outcome) -> dict[str, Any]:
     return {
         "waits_by_class": [_wait(row) for row in found.by_class],
         "waits_by_size": [_wait(row) for row in found.by_size],
+        "waits_by_queue": [_wait(row) for row in found.by_queue],
         "first_reasons": found.reasons,
         "gpus_in_deadlock": found.deadlock.gpus if found.deadlock else 0.0,
     }

@@ -24,6 +24,7 @@ def _parts(answer: Answer) -> Iterator[str]:
     yield _table(("", "", ""), [(fact.label, fact.value, fact.note) for fact in wording.headline(answer)], 3)
     if len(answer.runs) > 1:
         yield _table(*wording.compare(answer))
+        yield from (f"{markdown(told)}\n" for told in wording.deadlocks(answer))
     first = answer.first
     if first.outcome is not None:
         yield _table(wording.WAITS, wording.waits(first.outcome))
@@ -31,6 +32,8 @@ def _parts(answer: Answer) -> Iterator[str]:
         yield _table(wording.SHARES, wording.shares(answer), 2)
     if answer.static.fits:
         yield _table(wording.FITS, wording.fits(answer))
+    if answer.static.steps:
+        yield _table(wording.STEPS, wording.steps(answer))
     if answer.static.goodput:
         yield _table(wording.GOODPUT, wording.goodput(answer))
     if first.snapshot is not None and first.snapshot.waiting:

@@ -26,6 +26,7 @@ def schedule_result() -> dict[str, Any]:
     extra = {
         "waits_by_class": _list(wait),
         "waits_by_size": _list(wait),
+        "waits_by_queue": _list(wait),
         "first_reasons": {"type": "object", "additionalProperties": COUNT},
         "gpus_in_deadlock": NUMBER,
     }
@@ -49,8 +50,11 @@ def schedule_result() -> dict[str, Any]:
         {
             "cluster": _closed({"nodes": COUNT, "gpus": COUNT}),
             "runs": _list({"oneOf": [_closed(_row(RUN) | extra), _closed(_row(REPLAY) | replay)]}),
-            "fits": _list(_closed({"name": TEXT, "blocked": UNKNOWN} | fit)),
+            "fits": _list(_closed({"name": TEXT, "blocked": UNKNOWN, "most_now": UNKNOWN} | fit)),
             "goodput": _list(_closed({"name": TEXT, "least": COUNT, "most": COUNT} | rates)),
+            "steps": _list(
+                _closed({"name": TEXT, "pods": COUNT, "gpus": COUNT, "step_time_s": NUMBER, "rate": NUMBER})
+            ),
             "queues": _list(_closed({"name": TEXT, "kind": TEXT} | queue)),
             "jobs": _list(_closed(_row(JOBS))),
             "timeline": _list({"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from aiplan.report.console import draw
-from aiplan.report.facts import BOLD, DIM
-from aiplan.report.grid import columns, facts, lines
+from aiplan.report.facts import BAD, BOLD, DIM
+from aiplan.report.grid import columns, facts
 from aiplan.report.schedule import wording
 
 if TYPE_CHECKING:
@@ -35,23 +35,19 @@ def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
     yield facts(look, wording.headline(answer))
     if len(answer.runs) > 1:
         yield from _block(*wording.compare(answer))
+        yield from (Text(told, BAD) for told in wording.deadlocks(answer))
     first = answer.first
     if first.outcome is not None:
         yield from _block(wording.WAITS, wording.waits(first.outcome))
         reasons = wording.reasons(first.outcome)
         if reasons:
             yield Text(reasons, DIM)
-    if len(answer.static.shares) > 1:
-        yield from _block(wording.SHARES, wording.shares(answer), first_number=2)
-    if answer.static.fits:
-        yield from _block(wording.FITS, wording.fits(answer))
-    if answer.static.goodput:
-        yield from _block(wording.GOODPUT, wording.goodput(answer))
+    yield from _static(answer)
     if first.snapshot is not None:
         yield ""
         yield Text(wording.moment(first.snapshot), BOLD)
-        rows, legend = wording.cluster_map(first.snapshot)
-        yield lines(rows)
+        rows, legend = wording.cluster_map(first.snapshot, look.width)
+        yield from (_map_line(row) for row in rows)
         if legend:
             yield Text(legend, DIM)
         if first.snapshot.waiting:
@@ -60,6 +56,25 @@ def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
     yield Text(NOTE, DIM)
 
 
+def _static(answer: Answer) -> Iterator[RenderableType]:
+    if len(answer.static.shares) > 1:
+        yield from _block(wording.SHARES, wording.shares(answer), first_number=2)
+    if answer.static.fits:
+        yield from _block(wording.FITS, wording.fits(answer))
+    if answer.static.steps:
+        yield from _block(wording.STEPS, wording.steps(answer))
+    if answer.static.goodput:
+        yield from _block(wording.GOODPUT, wording.goodput(answer))
+
+
 def _block(header: Sequence[str], rows: Sequence[Sequence[str]], first_number: int = 1) -> Iterator[RenderableType]:
     yield ""
     yield columns(header, rows, right=range(first_number, len(header)), fold=(0, 1) if first_number > 1 else (0,))
+
+
+def _map_line(nodes: Sequence[tuple[str, str]]) -> Text:
+    line = Text()
+    for place, (name, letters) in enumerate(nodes):
+        line.append(" " * wording.GAP if place else "").append(f"{name} ", DIM).append(letters)
+    line.rstrip()
+    return line

@@ -1,4 +1,4 @@
-"""A timeline for a browser: GPUs in use over time, and a bar for every job; one file, nothing loaded from elsewhere."""
+"""A page for a browser: GPUs in use over time, a bar for every job, a map of a moment; one file that loads nothing."""
 
 from __future__ import annotations
 
@@ -9,19 +9,27 @@ from typing import TYPE_CHECKING
 from aiplan.report.schedule import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from aiplan.planning.scheduling.outcome import Snapshot
     from aiplan.planning.scheduling.question import Answer
     from aiplan.planning.scheduling.simulation import Simulation
 
 WIDTH, HEIGHT, ROW, LEFT, RIGHT = 900.0, 160.0, 14.0, 190.0, 40.0
 MOST_JOBS = 400
 MOST_POINTS = 4000
+MOST_NODES = 1000
+CELL = 12.0
+GOLDEN = 137.508
+"""Degrees between the hues of jobs one after the other: as far from all before as can be."""
 TICKS = 6
 STYLE = """
 body { font: 14px/1.45 system-ui, sans-serif; margin: 2rem; color: #1c2330; background: #fff; }
-h1 { font-size: 1.15rem; } svg { max-width: 100%; height: auto; } text { font-size: 10px; fill: #4a5568; }
+h1 { font-size: 1.15rem; } h2 { font-size: 1rem; }
+svg { max-width: 100%; height: auto; } text { font-size: 10px; fill: #4a5568; }
 .use { fill: #3b6fb6; fill-opacity: .25; stroke: #3b6fb6; } .wait { fill: #d9a441; } .run { fill: #3b6fb6; }
+.free { fill: #e6e9ef; } .down { fill: #1c2330; } th, td { padding: .15rem .8rem .15rem 0; text-align: right; }
+th:first-child, td:first-child { text-align: left; } table { border-collapse: collapse; margin: 1rem 0; }
 .axis { stroke: #cbd2dc; } dt { float: left; clear: left; width: 9rem; color: #4a5568; } dd { margin-left: 9.5rem; }
 .key { display: inline-block; width: 1.2rem; height: .6rem; margin: 0 .3rem 0 .8rem; }
 .run-key { background: #3b6fb6; } .wait-key { background: #d9a441; }
@@ -39,6 +47,11 @@ def timeline(answer: Answer) -> str:
         for fact in wording.headline(answer)
     )
     pictures = "" if run is None else _use(run) + LEGEND + _jobs(run)
+    if len(answer.runs) > 1:
+        facts += f"</dl>{_table(*wording.compare(answer))}<dl>"
+    shot = answer.first.snapshot
+    if shot is not None and len(shot.nodes) <= MOST_NODES:
+        pictures += _map(shot)
     name = escape(wording.title(answer))
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
@@ -102,3 +115,35 @@ def _job_parts(run: Simulation, shown: int) -> Iterator[str]:
 def _bar(run: Simulation, kind: str, start: float, stop: float, y: float, height: float) -> str:
     width = max(_x(run, stop) - _x(run, start), 0.5)
     return f'<rect class="{kind}" x="{_x(run, start):.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    heading = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><tr>{heading}</tr>{body}</table>"
+
+
+def _map(shot: Snapshot) -> str:
+    """Return nodes as rows of GPUs, each in the colour of its job; what lies there is told under the pointer."""
+    nodes = [(name, devices) for name, devices in shot.nodes if devices]
+    widest = max((len(devices) for _, devices in nodes), default=0)
+    step = LEFT / 2 + CELL * widest + RIGHT / 2
+    across = max(int((LEFT + WIDTH + RIGHT) / step), 1)
+    rows = math.ceil(len(nodes) / across)
+    label = f"The cluster {wording.moment(shot)}"
+    return f"<h2>{escape(label)}</h2>" + _svg(ROW * rows + 4, label, _map_parts(nodes, rows, step))
+
+
+def _map_parts(nodes: Sequence[tuple[str, tuple[str, ...]]], rows: int, step: float) -> Iterator[str]:
+    hues: dict[str, float] = {}
+    for place, (name, devices) in enumerate(nodes):
+        x, y = step * (place // rows) + LEFT / 2, ROW * (place % rows)
+        yield f'<text x="{x - 6:g}" y="{y + 10:g}" text-anchor="end">{escape(name[:14])}</text>'
+        for device, job in enumerate(devices):
+            corner = f'x="{x + CELL * device:g}" y="{y + 1:g}" width="{CELL - 1:g}" height="{CELL - 1:g}"'
+            if job in {"", "down"}:
+                yield f'<rect class="{job or "free"}" {corner}/>'
+            else:
+                hue = hues.setdefault(job, GOLDEN * len(hues) % 360)
+                told = f"<title>{escape(f'{name}, GPU {device}: {job}')}</title>"
+                yield f'<rect style="fill:hsl({hue:.0f} 55% 55%)" {corner}>{told}</rect>'

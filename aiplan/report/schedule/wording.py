@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from aiplan.report.facts import BAD, BOLD, GOOD, Fact
@@ -19,12 +20,15 @@ HOUR = 3600.0
 WAITS = ("waiting time", "jobs", "mean", "median", "90 %", "longest", "never")
 RUNS = ("", "used", "useful", "all done", "mean wait", "stops", "lost\nGPU-h", "held\nGPU-h")
 REPLAYS = ("", "allocated", "+-", "at 80 %", "at 100 %", "fragments", "lost pods")
-FITS = ("job", "pods", "GPUs each", "room for", "stranded", "left over", "blocked")
+FITS = ("job", "pods", "GPUs each", "room for", "room now", "stranded", "left over", "blocked")
 GOODPUT = ("on nodes that fail", "pods", "elastic", "waiting for all")
+STEPS = ("elastic job", "pods", "GPUs", "step", "rate", "rate of a pod")
 SHARES = ("queue", "rules", "own GPUs", "most", "while others use theirs")
 WAITING = ("waits", "why", "pods", "GPUs", "for")
 MOST_LINES = 40
-"""Nodes and waiting jobs that are listed one by one."""
+"""Lines of nodes and of waiting jobs."""
+SHORT, GAP, WIDE = 10, 3, 100
+"""Nodes in a column of the map at least, blanks between its columns, and its width where nothing limits it."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 FREE, DOWN, MANY = ".", "x", "*"
 
@@ -46,7 +50,8 @@ def title(answer: Answer) -> str:
 
 
 def _ties(ties: str, strategy: str) -> str:
-    return "any node" if ties == "random" or strategy == "random" else "the first node by name"
+    words = {"first": "the first node by name", "shuffled": "the first node of an order drawn once"}
+    return "any node" if strategy == "random" else words.get(ties, "any node")
 
 
 def headline(answer: Answer) -> list[Fact]:
@@ -100,6 +105,17 @@ def deadlock(found: Outcome, answer: Answer) -> Fact:
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     held = f"{found.deadlock.gpus:g} GPUs held for ever"
     return Fact("deadlock", held, f"by {', '.join(names[:5])}{more}, from {time(found.deadlock.time)} on", BAD)
+
+
+def deadlocks(answer: Answer) -> list[str]:
+    """Return what is held for ever in runs other than the first, which has it among its facts."""
+    found = []
+    for run in answer.runs[1:]:
+        if run.outcome is not None and run.outcome.deadlock is not None:
+            fact = deadlock(run.outcome, answer)
+            each = f"{run.outcome.deadlock.gpus:g} GPU-hours of every hour"
+            found.append(f"{run.variant.label}: {fact.label}, {fact.value} {fact.note}: {each} are wasted")
+    return found
 
 
 def _replay_facts(found: Replayed) -> list[Fact]:
@@ -161,8 +177,10 @@ def _run_cells(run: Run) -> tuple[str, ...]:
 
 
 def waits(found: Outcome) -> list[tuple[str, ...]]:
-    """Return waits by class and by size."""
-    return [_wait(row) for row in (*found.by_class, *found.by_size)]
+    """Return waits by class, by size, and by queue if there are several."""
+    queues = found.by_queue if 1 < len(found.by_queue) <= MOST_LINES else ()
+    named = [row._replace(label=f"queue {row.label}") for row in queues]
+    return [_wait(row) for row in (*found.by_class, *found.by_size, *named)]
 
 
 def _wait(row: Waits) -> tuple[str, ...]:
@@ -177,19 +195,26 @@ def reasons(found: Outcome) -> str:
 
 
 def fits(answer: Answer) -> list[tuple[str, ...]]:
-    """Return jobs on the empty cluster."""
+    """Return jobs on the empty cluster, and the largest gang of each that could start at the time of the snapshot."""
+    shot = answer.first.snapshot
+    now = [None] * len(answer.static.fits) if shot is None else shot.room
     return [
         (
             row.name,
             f"{row.pods:,}",
             f"{row.gpus_per_pod:g}",
-            f"{row.most:,}" if row.most < 10**9 else "any",
+            _room(row.most),
+            _room(room),
             f"{row.stranded:,}" if row.stranded else "",
             f"{row.unused:,}" if row.unused else "",
             "" if math.isnan(row.blocked) else percent(row.blocked),
         )
-        for row in answer.static.fits
+        for row, room in zip(answer.static.fits, now, strict=True)
     ]
+
+
+def _room(pods: int | None) -> str:
+    return "" if pods is None else f"{pods:,}" if pods < 10**9 else "any"
 
 
 def goodput(answer: Answer) -> list[tuple[str, ...]]:
@@ -200,21 +225,37 @@ def goodput(answer: Answer) -> list[tuple[str, ...]]:
     ]
 
 
+def steps(answer: Answer) -> list[tuple[str, ...]]:
+    """Return elastic jobs with a scenario at each of their sizes."""
+    return [
+        (row.name, f"{row.pods:,}", f"{row.gpus:,}", time(row.step), percent(row.rate), percent(row.efficiency))
+        for row in answer.static.steps
+    ]
+
+
 def shares(answer: Answer) -> list[tuple[str, ...]]:
     """Return what queues may have."""
     return [(row.name, row.kind, f"{row.nominal:g}", f"{row.most:g}", f"{row.least:g}") for row in answer.static.shares]
 
 
-def cluster_map(found: Snapshot) -> tuple[list[tuple[str, str]], str]:
-    """Return nodes with a letter for each GPU, and what the letters mean; of many nodes, alike ones in one line."""
+def cluster_map(found: Snapshot, width: int | None) -> tuple[list[list[tuple[str, str]]], str]:
+    """Return lines of nodes with a letter for each GPU, and what the letters mean; of too many, how many are alike.
+
+    Nodes go down the columns, as many columns as the width has room for once there are more nodes than in a short one.
+    """
     names: dict[str, str] = {}
-    lines = [(name, "".join(_letter(job, names) for job in devices)) for name, devices in found.nodes if devices]
-    if len(lines) > MOST_LINES:
-        return _summary(found), ""
-    legend = ", ".join(f"{letter} {job}" for job, letter in names.items())
-    if not lines:
+    nodes = [(name, "".join(_letter(job, names) for job in devices)) for name, devices in found.nodes if devices]
+    if not nodes:
         return [], ""
-    return lines, f"{FREE} free, {DOWN} down, {MANY} shared or others; {legend}" if legend else f"{FREE} free"
+    widths = [max(len(node[part]) for node in nodes) for part in (0, 1)]
+    beside = max(((width or WIDE) + GAP) // (sum(widths) + 1 + GAP), 1)
+    rows = math.ceil(len(nodes) / min(beside, math.ceil(len(nodes) / SHORT)))
+    if rows > MOST_LINES:
+        return [[row] for row in _summary(found)], ""
+    cells = [(name.ljust(widths[0]), letters.ljust(widths[1])) for name, letters in nodes]
+    legend = ", ".join(f"{letter} {job}" for job, letter in names.items())
+    told = f"{FREE} free, {DOWN} down, {MANY} shared or others; {legend}" if legend else f"{FREE} free"
+    return [cells[row::rows] for row in range(rows)], told
 
 
 def _letter(job: str, names: dict[str, str]) -> str:
@@ -240,12 +281,18 @@ def _summary(found: Snapshot) -> list[tuple[str, str]]:
 
 
 def waiting(found: Snapshot) -> list[tuple[str, ...]]:
-    """Return what waits, and why."""
-    rows: list[tuple[str, ...]] = [
-        (row.name, row.reason, f"{row.pods:,}", f"{row.gpus:g}", time(row.waited)) for row in found.waiting[:MOST_LINES]
-    ]
-    more = len(found.waiting) - MOST_LINES
-    return [*rows, (f"and {more:,} more", "", "", "", "")] if more > 0 else rows
+    """Return what waits, and why; those one after the other that are alike in one line."""
+    rows: list[tuple[str, ...]] = []
+    shown = 0
+    for alike, members in groupby(found.waiting, lambda row: (row.reason, row.pods, row.gpus, row.waited)):
+        if len(rows) == MOST_LINES:
+            return [*rows, (f"and {len(found.waiting) - shown:,} more", "", "", "", "")]
+        reason, pods, gpus, waited = alike
+        first, *others = (row.name for row in members)
+        shown += 1 + len(others)
+        name = f"{first} and {len(others):,} more" if others else first
+        rows.append((name, reason, f"{pods:,}", f"{gpus:g}", time(waited)))
+    return rows
 
 
 def moment(found: Snapshot) -> str:
