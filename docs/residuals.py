@@ -1,8 +1,8 @@
-"""Predicted over measured step times and memory of the published runs: the tables that intervals are read from.
+"""What published runs say of predictions: the tables that intervals and the trust in the order of plans come from.
 
-`python docs/residuals.py` writes `residuals.csv` and `memory.csv` in `scenarios/published`; `--check` exits 1 if a
-number there differs by more than one part in a million from what is predicted today. `--only memory.csv` does one of
-them.
+`python docs/residuals.py` writes `residuals.csv`, `memory.csv` and `order.csv` in `scenarios/published`; `--check`
+exits 1 if a number there differs by more than one part in a million from what is predicted today. `--only memory.csv`
+does one of them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog.load import Catalog
 from aiplan.declare import Diagnostics
-from aiplan.planning import evidence
+from aiplan.planning import evidence, order
 from aiplan.planning.accuracy import compare_runs
 from aiplan.planning.intervals import coverage, fitted_stretch
+from aiplan.planning.ranking import ranked
 from aiplan.planning.run_files import measured_runs
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from aiplan.planning.intervals import Residuals
 
 TOLERANCE = 1e-6
+PAIR = 2
 
 Row = tuple[str | int | float, ...]
 
@@ -106,13 +108,29 @@ def main() -> int:
     """Write the tables, or compare them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a number differs")
-    parser.add_argument("--only", choices=[table.place.name for table in TABLES], help="one of the tables")
+    names = [*(table.place.name for table in TABLES), order.place().name]
+    parser.add_argument("--only", choices=names, help="one of the tables")
     chosen = parser.parse_args()
     comparisons, stale = compared(), 0
     for table in TABLES:
         if chosen.only in {None, table.place.name}:
             stale += _check(table, comparisons) if chosen.check else _write(table, comparisons)
+    if chosen.only in {None, order.place().name}:
+        stale += _order(comparisons, check=chosen.check)
     return int(stale > 0)
+
+
+def _order(comparisons: Sequence[Comparison], *, check: bool) -> int:
+    """Write how often the order of two plans was predicted wrong, or return whether that has changed."""
+    rows, place = order.leads(ranked(comparisons, PAIR)), order.place()
+    if check:
+        stale = not place.is_file() or order.parse(place.read_text(encoding="utf-8").splitlines()) != rows
+        if stale:
+            print(f"{place.name}: not up to date", file=sys.stderr)
+        return int(stale)
+    place.write_text(order.text(rows), encoding="utf-8")
+    print(f"wrote {place.name}: trusted from {order.trusted(rows)} on", file=sys.stderr)
+    return 0
 
 
 def _check(table: Table, comparisons: Sequence[Comparison]) -> int:

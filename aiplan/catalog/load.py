@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from aiplan.catalog.folders import data_folder
 from aiplan.catalog.leaves import locate
 from aiplan.catalog.records import ID_PATTERN, KINDS, Accelerator, Entry, Link, Network, Node, Region, Storage, Switch
-from aiplan.declare import Diagnostics, Mapping, build, read
+from aiplan.declare import Diagnostics, Mapping, build, is_file, read
 from aiplan.declare import Node as Tree
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Catalog:
             paths = [
                 (f"{name}/{kind}/{ident}.yaml", folder / kind / f"{ident}.yaml") for name, folder in self.folders()
             ]
-            paths = [(name, path) for name, path in paths if path.is_file()]
+            paths = [(name, path) for name, path in paths if is_file(path)]
         if not paths:
             diagnostics.error("AIP201", f"no entry '{ident}' in {kind}", mark, hint=self._nearest(kind, ident))
             return None

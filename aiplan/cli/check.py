@@ -20,8 +20,8 @@ Files with apiVersion and kind are manifests of Kubernetes: every field is held 
 TrainJob, JobSet, Volcano, Kueue, quotas, classes), then the rules that no list of fields holds, names that lead
 nowhere, and with --pools whether the pods fit empty pools and quotas. Jobs files are held to their own pools.
 
-PATH is a file, a scenario of the library, a pattern or a folder. Exit code 1 if a rule is broken at the level of an
-error, 2 if a file could not be read. What each code means: aiplan explain AIP412.
+PATH is a file, a result saved with --format json, a scenario of the library, a pattern or a folder. Exit code 1 if a
+rule is broken at the level of an error, 2 if a file could not be read. What each code means: aiplan explain AIP412.
 
 \b
 Examples:

@@ -11,6 +11,7 @@ from aiplan.cli.options import Convention, ConventionOption, SetOption, with_ses
 if TYPE_CHECKING:
     from aiplan.catalog.load import Catalog
     from aiplan.cli.session import Session
+    from aiplan.planning.causes import Side
     from aiplan.planning.variants import Setting, Source
 
 SHORT = "What a change to a scenario does."
@@ -61,7 +62,10 @@ def diff(
         raise typer.BadParameter("give two scenarios or results, or one and --against-git")
     if old == new == "-":
         raise typer.BadParameter("standard input can be read once only")
+    from dataclasses import replace
+
     from aiplan.cli.session import source_of
+    from aiplan.planning.causes import alone
     from aiplan.planning.diff import diff as compare
     from aiplan.planning.revision import at_revision
     from aiplan.planning.variants import assignments
@@ -69,10 +73,12 @@ def diff(
 
     within, changes, catalog = _share(threshold), assignments(settings or ()), session.catalog()
     before = nullcontext(source_of(old)) if revision is None else at_revision(old, revision)
+    after = source_of(old if new is None else new)
     with before as source:
-        first = _document(session, source, catalog, changes, convention)
-    second = _document(session, source_of(old if new is None else new), catalog, changes, convention)
-    answer = compare(first, second, within)
+        (first, one), (second, other) = (_side(session, each, catalog, changes, convention) for each in (source, after))
+        answer = compare(first, second, within)
+        if one is not None and other is not None:
+            answer = replace(answer, alone=alone(one, other, answer.fields, catalog, convention))
     session.emit(lambda look: render(answer, session.form, look))
     if exit_code and answer.changed:
         raise typer.Exit(1)
@@ -90,37 +96,28 @@ def _share(text: str) -> float:
     return share
 
 
-def _document(
+def _side(
     session: "Session", source: "Source", catalog: "Catalog", settings: "tuple[Setting, ...]", convention: str
-) -> dict[str, Any]:
-    """Return an estimate as a document: the saved one, or that of a scenario now."""
+) -> "tuple[dict[str, Any], Side | None]":
+    """Return an estimate as a document, the saved one or that of a scenario now, and the scenario if there is one."""
     import json
+    from pathlib import Path
 
     from aiplan.declare import Diagnostics
+    from aiplan.planning.causes import Side
     from aiplan.planning.estimate import estimate
-    from aiplan.planning.saved import is_saved, read_saved
+    from aiplan.planning.saved import is_saved, read_if_there, read_saved
+    from aiplan.planning.variants import place_of
     from aiplan.report.console import Look
     from aiplan.report.estimate import Answer, render
 
-    content = _content(source)
+    content = source.piped if source.piped is not None else read_if_there(Path(source.text))
     if content is not None and is_saved(content):
         found = Diagnostics()
         saved = read_saved(content, source.text, found)
         if saved is None:
             raise found.failure()
-        return saved
-    answer = estimate([session.load(source, catalog, settings)], convention)[0]
-    computed: dict[str, Any] = json.loads(render(Answer(answer), "json", Look()))
-    return computed
-
-
-def _content(source: "Source") -> bytes | None:
-    """Return what a source holds; None where reading it as a scenario will say what is wrong."""
-    from pathlib import Path
-
-    if source.piped is not None:
-        return source.piped
-    try:
-        return Path(source.text).read_bytes()
-    except (OSError, ValueError):
-        return None
+        return saved, None
+    scenario = session.load(source, catalog, settings)
+    answer = estimate([scenario], convention)[0]
+    return json.loads(render(Answer(answer), "json", Look())), Side(scenario, place_of(source))

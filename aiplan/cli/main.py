@@ -27,6 +27,7 @@ Examples:
 """
 
 COMMANDS = (
+    "init",
     "estimate",
     "compare",
     "explain",

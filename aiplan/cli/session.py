@@ -174,10 +174,11 @@ class Session(NamedTuple):
 
 def source_of(*texts: str) -> Source:
     """Return where a scenario is read from; `-` is standard input, several files, or `a+b`, make one scenario."""
+    from aiplan.declare.source import MAX_BYTES
     from aiplan.planning.variants import Source
 
     names = texts if len(texts) > 1 else _joined(texts[0])
-    files = tuple((name, sys.stdin.buffer.read() if name == STANDARD else None) for name in names)
+    files = tuple((name, sys.stdin.buffer.read(MAX_BYTES + 1) if name == STANDARD else None) for name in names)
     return Source(JOIN.join(names), together=files) if len(files) > 1 else Source(*files[0])
 
 

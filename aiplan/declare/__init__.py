@@ -26,7 +26,7 @@ from aiplan.declare.fields import (
     text,
 )
 from aiplan.declare.patch import parse_assignment, parse_counts, parse_variation, set_value
-from aiplan.declare.source import Mapping, Node, Scalar, Sequence, read, read_file
+from aiplan.declare.source import Mapping, Node, Scalar, Sequence, is_file, read, read_file, read_start
 
 __all__ = [
     "CODES",
@@ -50,6 +50,7 @@ __all__ = [
     "either",
     "flag",
     "integer",
+    "is_file",
     "listing",
     "mapping",
     "number",
@@ -60,6 +61,7 @@ __all__ = [
     "quantity_range",
     "read",
     "read_file",
+    "read_start",
     "record",
     "records",
     "render",

@@ -42,6 +42,8 @@ _FORMS: dict[type, tuple[type, ...]] = {
     Text: (str,),
     Flag: (bool,),
 }
+MOST_COUNTED, MOST, LEAST = 10**15, 1e30, 1e-30
+"""Magnitudes beyond which no field has a meaning, of whole numbers and of others in SI: products stay finite."""
 _TRUTH_WORDS = {"y": "true", "yes": "true", "on": "true", "n": "false", "no": "false", "off": "false"}
 _LIKE_A_QUANTITY = r"\s*[-+.$0-9]"
 _PLAIN_NUMBER = r"[-+]?[0-9.]+"
@@ -138,6 +140,8 @@ class _Builder:
             return self._null(node, site)
         match spec:
             case Record():
+                if isinstance(node, Mapping) and not node.items:
+                    self.origins[site.path] = Origin(self.kind, at.where, "{}")
                 return self.record(spec.record_class, node, at, site.path)
             case Records() | Listing():
                 return self._items(spec, node, site)
@@ -310,6 +314,10 @@ class _Builder:
             problem, bound = "is not above", spec.above
         elif spec.maximum is not None and value > spec.maximum:
             problem, bound = "is above the maximum", spec.maximum
+        elif abs(value) > (most := MOST_COUNTED if isinstance(spec, Integer) else MOST):
+            problem, bound = "is beyond", most
+        elif 0 < abs(value) < LEAST:
+            problem, bound = "is not 0, and closer to it than", LEAST
         else:
             return True
         shown = with_unit(bound, spec.dimension) if isinstance(spec, Quantity | QuantityRange) else f"{bound:g}"

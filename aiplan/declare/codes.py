@@ -155,7 +155,8 @@ _ROWS = (
     Code("AIP414", "unverified-entry", "The estimate rests on a catalog entry whose numbers nobody read in a source."),
     Code("AIP416", "assumed-efficiency", "A large share of the step rests on efficiencies that nobody gave."),
     Code("AIP417", "memory-near-limit", "The plan fits by less than predictions of memory are off by."),
-    Code("AIP418", "behind-the-best", "Another plan is faster by more than the error of a prediction."),
+    Code("AIP418", "behind-the-best", "Another plan is faster by more than the order of two predictions is off by."),
+    Code("AIP419", "costly-interval", "Checkpoints so far from the best interval apart make the run longer."),
 )
 
 CODES: dict[str, Code] = {row.code: row for row in _ROWS}

@@ -38,6 +38,12 @@ class Mark(NamedTuple):
         return self.file if self.is_option else f"{self.file}:{self.line}"
 
 
+MAX_ERRORS = 1_000
+"""Errors after which nobody reads on: what has so many is no file of ours."""
+LONGEST, LONGEST_HINT = 500, 2_000
+"""Characters of a message and of a hint; the rest of a value that is longer can be read in the file."""
+
+
 class Diagnostic(NamedTuple):
     """One finding about an input."""
 
@@ -55,6 +61,7 @@ class Diagnostics:
     def __init__(self, items: Iterable[Diagnostic] = (), sources: Mapping[str, str] | None = None) -> None:
         self.items = list(items)
         self.sources = dict(sources or {})
+        self.errors = 0
 
     def error(
         self,
@@ -83,7 +90,12 @@ class Diagnostics:
     def _add(self, item: Diagnostic) -> None:
         if item.code not in CODES:
             raise KeyError(item.code)
-        self.items.append(item)
+        hint = item.hint and _short(item.hint, LONGEST_HINT)
+        self.items.append(item._replace(problem=_short(item.problem, LONGEST), hint=hint))
+        if item.level == "error":
+            self.errors += 1
+            if self.errors >= MAX_ERRORS:
+                raise self.failure()
 
     @property
     def has_errors(self) -> bool:
@@ -172,6 +184,14 @@ def _frame(line: str, mark: Mark, gutter: str) -> list[str]:
     return [f"{gutter} |", f"{mark.line:>{len(gutter)}} | {_drawable(line)}".rstrip(), f"{gutter} | {carets}"]
 
 
+def _short(text: str, most: int) -> str:
+    """Return a text of limited length: its beginning and its end, where the sentence about a long value goes on."""
+    if len(text) <= most:
+        return text
+    head = most * 2 // 3
+    return f"{text[:head]} ... {text[head - most :]}"
+
+
 def _drawable(text: str) -> str:
     """Text in which every character takes one place on the line and none can steer a terminal."""
     return re.sub(_NOT_DRAWABLE, lambda match: " " if match[0] == "\t" else "\N{REPLACEMENT CHARACTER}", text)
@@ -185,7 +205,8 @@ def _count(items: list[Diagnostic]) -> str:
     places = [f"in {_plural(len(files), 'file')}"] if files else []
     if any(item.mark and item.mark.is_option for item in items):
         places.append("on the command line")
-    return " ".join(filter(None, [" and ".join(counts), " and ".join(places)]))
+    more = "; there may be more" if errors >= MAX_ERRORS else ""
+    return " ".join(filter(None, [" and ".join(counts), " and ".join(places)])) + more
 
 
 def _plural(count: int, word: str) -> str:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_DEPTH = 50
+MAX_BYTES = 16 * 2**20
+MAX_VALUES = 250_000
+"""How deep, how large and of how many values a file may be: far beyond any that is meant."""
 
 _WORDS: dict[str, bool | None] = {
     "": None,
@@ -82,16 +85,30 @@ def resolve(text: str) -> str | int | float | bool | None:
     return int(text.replace("_", "")) if _INTEGER.fullmatch(text) else number
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file of this name; there is none of a name that no file can have."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def read_file(path: str, diagnostics: Diagnostics | None = None) -> Node:
     """Read the YAML file at `path`, as `read` does; `path` is also its name in messages."""
     found = Diagnostics() if diagnostics is None else diagnostics
     try:
-        data = Path(path).read_bytes()
+        data = read_start(Path(path))
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         found.error("AIP113", f"cannot read '{path}': {reason.lower()}", hint=_similar_file(path))
         raise found.failure() from None
     return read(data, path, diagnostics)
+
+
+def read_start(path: Path) -> bytes:
+    """Return what a file holds; of one that is too large enough to see that it is."""
+    with path.open("rb") as stream:
+        return stream.read(MAX_BYTES + 1)
 
 
 def read(text: str | bytes, name: str, diagnostics: Diagnostics | None = None) -> Node:
@@ -118,6 +135,11 @@ def read(text: str | bytes, name: str, diagnostics: Diagnostics | None = None) -
         The text cannot be read; or `diagnostics` is not given and there are errors.
     """
     found = Diagnostics() if diagnostics is None else diagnostics
+    if len(text) > MAX_BYTES:
+        found.error(
+            "AIP113", f"'{name}' is larger than {MAX_BYTES >> 20} MiB", hint="no file that is meant is this large"
+        )
+        raise found.failure()
     root = Reader(name, found).document(decode(text, name, found))
     if diagnostics is None:
         found.raise_if_errors()
@@ -138,6 +160,7 @@ class Reader:
         self.diagnostics = diagnostics
         self.shift = shift
         self.refused = False
+        self.values = 0
 
     def document(self, text: str, *, blank_is_null: bool = False) -> Node:
         """Return the only document of a text."""
@@ -178,6 +201,9 @@ class Reader:
 
     def _node(self, event: Any, depth: int) -> Node:
         mark = self._mark(event)
+        self.values += 1
+        if self.values > MAX_VALUES:
+            self._fail("AIP113", f"'{self.name}' holds more than {MAX_VALUES:,} values", mark, None)
         if isinstance(event, self.yaml.AliasEvent):
             return self._alias(event, mark, depth)
         if event.tag is not None:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.declare import CODES, Diagnostics
+from aiplan.declare import CODES, Diagnostics, InputError, Mark
 from aiplan.planning.discover import targets
 from aiplan.planning.estimate import estimate
 from aiplan.planning.lints import behind_the_best, smells
 from aiplan.planning.names import unit
 from aiplan.planning.objectives import STEPS_ALONE
+from aiplan.planning.saved import is_saved, read_if_there, read_saved
 from aiplan.planning.variants import STDIN, Loaded, load_source, load_written
 from aiplan.scenario.conditions import CHOICES, SHARE, Condition, read_condition
 from aiplan.scenario.files import find_scenario, locate
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from aiplan.catalog.load import Catalog
-    from aiplan.declare import Mark
     from aiplan.planning.discover import Skipped
     from aiplan.planning.estimate import Estimate
     from aiplan.planning.lints import Smell
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 STATES = ("ok", "exempt", "note", "warning", "error")
 """How a rule came out, the worst last."""
 BROKEN_RULE, UNKNOWN_RESULT, DOES_NOT_FIT = "AIP401", "AIP402", "does-not-fit"
+UNKNOWN_INPUT, SAVED_SUFFIX = "an input is unknown", ".json"
 DIMENSION_UNITS = {
     "money": "USD",
     "time": "s",
@@ -70,6 +72,15 @@ class Verdict(NamedTuple):
     margin: float | None = None
     mark: Mark | None = None
     broken: bool = False
+
+
+class Subject(NamedTuple):
+    """What rules are asked of: terms by name, why one is unknown, what is expected, where a result can be mended."""
+
+    of: Callable[[str], float]
+    missing: Callable[[Condition], str]
+    expected: Sequence[tuple[Condition, Mark | None]]
+    place: Callable[[Condition], Mark | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +166,13 @@ def check(
         Takes how many files are done, again and again.
     """
     asked = targets(paths)
-    loaded = [load_source(source, catalog, settings) for source in asked.sources]
+    saved = {source.text: found for source in asked.sources if (found := _saved(source, policy)) is not None}
+    sources = [source for source in asked.sources if source.text not in saved]
+    loaded = [load_source(source, catalog, settings) for source in sources]
     legal = [one.scenario for one in loaded if one.scenario is not None]
     answers = iter(estimate(legal, convention) if legal else ())
     files = [_missing(text) for text in asked.missing]
+    files += saved.values()
     if asked.manifests:
         from aiplan.planning.manifest_check import check_manifests  # noqa: PLC0415  few checks have any
 
@@ -167,7 +181,7 @@ def check(
         from aiplan.planning.jobs_check import check_jobs  # noqa: PLC0415  as above
 
         files += [check_jobs(source, catalog, policy) for source in asked.jobs]
-    for at, (source, one) in enumerate(zip(asked.sources, loaded, strict=True), start=1):
+    for at, (source, one) in enumerate(zip(sources, loaded, strict=True), start=1 + len(saved)):
         name = path_of(source)
         if one.scenario is None:
             files.append(broken(name, one))
@@ -191,6 +205,28 @@ def check(
     )
 
 
+def _saved(source: Source, policy: Policy) -> Checked | None:
+    """Return a saved result with its verdicts; None if the file is something else."""
+    if source.piped is None and not source.text.endswith(SAVED_SUFFIX):
+        return None
+    content = source.piped if source.piped is not None else read_if_there(Path(source.text))
+    if content is None or not is_saved(content):
+        return None
+    from aiplan.planning.check_saved import expected, terms_of  # noqa: PLC0415  only for saved results
+
+    path, found = path_of(source), Diagnostics()
+    try:
+        document = read_saved(content, path, found)
+        if document is None:
+            return broken(path, Loaded(None, found))
+        here = Mark(path, 1, 1, 2)
+        subject = Subject(terms_of(document), lambda _: UNKNOWN_INPUT, tuple(expected(document)), lambda _: here)
+    except InputError as failure:
+        return broken(path, Loaded(None, Diagnostics(failure.diagnostics, failure.sources)))
+    verdicts = in_order(_rules(path, subject, policy))
+    return Checked(path, document["inputs"]["scenario"], Loaded(None, found), verdicts, None)
+
+
 def path_of(source: Source) -> str:
     """Return the path of a file as reports and patterns have it."""
     named = source.text if source.together else find_scenario(source.text).name
@@ -199,8 +235,12 @@ def path_of(source: Source) -> str:
 
 def judge(condition: Condition, one: Estimate) -> tuple[float, bool]:
     """Return what a condition asks of an estimate, and whether it holds; an unknown result is NaN and does not."""
-    found = float(condition.left(partial(_answer, one)))
-    return found, not math.isnan(found) and bool(condition.holds(partial(_answer, one)))
+    return _judged(condition, partial(_answer, one))
+
+
+def _judged(condition: Condition, of: Callable[[str], float]) -> tuple[float, bool]:
+    found = float(condition.left(of))
+    return found, not math.isnan(found) and bool(condition.holds(of))
 
 
 def _answer(one: Estimate, term: str) -> float:
@@ -225,19 +265,13 @@ def _verdicts(
     path: str, one: Estimate, loaded: Loaded, policy: Policy, catalog: Catalog, unsized: Scenario | None
 ) -> Iterator[Verdict]:
     """Yield the verdict of every rule that holds for a file, and of everything that looks wrong."""
-    asked: set[str] = set()
-    for expectation in one.scenario.expect:
-        condition, mark = expectation
-        asked.add(condition.name)
-        yield _ruled(condition.name, condition, one, "error", mark, "")
-    for rule in policy.asked(path):
-        condition, place = rule.expectation
-        asked.add(condition.name)
-        mark = _place(one.scenario, condition) or place
-        yield exempt(path, policy, _ruled(rule.name, condition, one, rule.level, mark, rule.why))
-    if "fits" not in asked:
-        yield from _fits(path, policy, one)
-    found = [*smells(one, policy.file.limits, catalog), *(behind_the_best(one, unsized) if unsized else ())]
+    subject = Subject(
+        partial(_answer, one), partial(_missing_input, one), one.scenario.expect, partial(_place, one.scenario)
+    )
+    yield from _rules(path, subject, policy)
+    limits = policy.file.limits
+    slower = behind_the_best(one, unsized, limits) if unsized else ()
+    found = [*smells(one, limits, catalog), *slower]
     for smell in found:
         level = policy.level(smell.lint)
         if level != "off":
@@ -245,15 +279,30 @@ def _verdicts(
     yield from told(path, loaded.diagnostics, policy)
 
 
-def _ruled(name: str, condition: Condition, one: Estimate, level: str, mark: Mark, why: str) -> Verdict:
-    found, holds = judge(condition, one)
+def _rules(path: str, subject: Subject, policy: Policy) -> Iterator[Verdict]:
+    """Yield the verdict of what is expected, of every rule that holds for a file, and of whether it fits."""
+    asked: set[str] = set()
+    for condition, mark in subject.expected:
+        asked.add(condition.name)
+        yield _ruled(condition.name, condition, subject, "error", mark, "")
+    for rule in policy.asked(path):
+        condition, place = rule.expectation
+        asked.add(condition.name)
+        mark = subject.place(condition) or place
+        yield exempt(path, policy, _ruled(rule.name, condition, subject, rule.level, mark, rule.why))
+    if "fits" not in asked:
+        yield from _fits(path, policy, subject)
+
+
+def _ruled(name: str, condition: Condition, subject: Subject, level: str, mark: Mark | None, why: str) -> Verdict:
+    found, holds = _judged(condition, subject.of)
     unknown = math.isnan(found)
     return Verdict(
         rule=name,
         state="ok" if holds else level,
         code=UNKNOWN_RESULT if unknown else BROKEN_RULE,
         text=condition.text,
-        hint=_missing_input(condition, one) if unknown else "",
+        hint=subject.missing(condition) if unknown else "",
         why=why,
         found=None if unknown else found,
         bound=condition.number,
@@ -263,24 +312,24 @@ def _ruled(name: str, condition: Condition, one: Estimate, level: str, mark: Mar
     )
 
 
-def _fits(path: str, policy: Policy, one: Estimate) -> Iterator[Verdict]:
+def _fits(path: str, policy: Policy, subject: Subject) -> Iterator[Verdict]:
     """Yield whether the plan fits, which is asked even if nobody does."""
     level = policy.level(DOES_NOT_FIT)
     condition = read_condition("fits")
-    mark = _place(one.scenario, condition)
+    mark = subject.place(condition)
     if level == "off" or mark is None:
         return
-    needed, there = (quantity(number, "B") for number in (one.needed_memory, one["memory.capacity"]))
+    needed, there = (quantity(subject.of(name), "B") for name in ("memory.needed", "memory.capacity"))
     hint = f"the plan needs {needed} per accelerator, and there is {there}; see 'aiplan estimate' for ways out"
-    verdict = _ruled(DOES_NOT_FIT, condition, one, level, mark, "")
+    verdict = _ruled(DOES_NOT_FIT, condition, subject, level, mark, "")
     if verdict.state == "ok":
         yield verdict._replace(rule=condition.name)
     else:
         yield exempt(path, policy, verdict._replace(code=CODE_OF[DOES_NOT_FIT], hint=hint))
 
 
-def _missing_input(condition: Condition, one: Estimate) -> str:
-    return next((item.hint for item in one.unknowns() if condition.term in item.results), "an input is unknown")
+def _missing_input(one: Estimate, condition: Condition) -> str:
+    return next((item.hint for item in one.unknowns() if condition.term in item.results), UNKNOWN_INPUT)
 
 
 def _place(scenario: Scenario, condition: Condition) -> Mark | None:

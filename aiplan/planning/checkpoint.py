@@ -30,6 +30,8 @@ FACTORS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 CURVE_POINTS = 49
 CURVE_SPAN = 32.0
 TARGET = 0.01
+BY_BEST_RULE = {f"checkpoint__{name}": 0.0 for name in ("given", "by_young", "by_daly", "stores_apart")}
+"""No interval that is given, no rule of thumb: what is left is the exact optimum."""
 SLOWEST, FASTEST = 1e6, 1e15
 STEPS = 37
 AT_HAND = 0.99
@@ -167,6 +169,19 @@ def checkpoint_answer(
         target,
         _needed(sized, target),
     )
+
+
+def beside_the_best(one: Estimate) -> tuple[Estimate, Estimate] | None:
+    """Return an estimate, and the same with the best interval; None where nothing is saved, or nothing fails.
+
+    Where tokens are not given, both are of a long run: shares of the wall clock hardly depend on it.
+    """
+    run = one.scenario.run
+    if not run or not run["checkpoint.made"].number or not one["reliability.rate"]:
+        return None
+    sized = _sized(one.scenario)
+    used, best = estimate([sized, _changed(sized, **BY_BEST_RULE)], one.convention)
+    return used, best
 
 
 def _lost_node(used: Estimate) -> LostNode | None:

@@ -15,10 +15,14 @@ from aiplan.planning.saved import VALUE_KEYS, results
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from aiplan.planning.causes import Alone
+
     Document = Mapping[str, Any]
 
 NOT_COMPARED = ("energy_kwh", "tflops_per_gpu", "interval_evidence", "memory_interval_evidence")
 """Results that only repeat another one, or say what it rests on."""
+NO_CAUSE = ("schema_version", "name", "notes", "expect", "measured")
+"""Fields that no result rests on: what a file is called, what is asked of it, and what was measured."""
 ORDER = (
     "fits",
     "wallclock_s",
@@ -79,7 +83,11 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What lies between two estimates; `follows` are resolved numbers that changed with the fields."""
+    """What lies between two estimates.
+
+    `fields` may be causes of a change; `remarks` are fields that no result rests on. `follows` are resolved numbers
+    that changed with the fields, and `alone` says what each cause does without the others, where that is known.
+    """
 
     names: tuple[str, str]
     sources: tuple[str, str]
@@ -89,6 +97,8 @@ class Difference:
     terms: tuple[Term, ...]
     hidden: int
     threshold: float
+    remarks: tuple[Input, ...] = ()
+    alone: tuple[Alone, ...] = ()
 
     @property
     def changed(self) -> bool:
@@ -111,6 +121,7 @@ def diff(old: Document, new: Document, threshold: float = 0.0) -> Difference:
         Relative change up to which a result or a term counts as the same.
     """
     fields = tuple(_fields(old["inputs"].get("fields"), new["inputs"].get("fields")))
+    causes = tuple(one for one in fields if not _is_remark(one.name))
     before, after = results(old), results(new)
     changed = list(_results(before, after))
     kept = tuple(one for one in changed if one.relative is None or abs(one.relative) > threshold)
@@ -118,7 +129,8 @@ def diff(old: Document, new: Document, threshold: float = 0.0) -> Difference:
     return Difference(
         names=(old["inputs"]["scenario"], new["inputs"]["scenario"]),
         sources=(old["inputs"]["source"], new["inputs"]["source"]),
-        fields=fields,
+        fields=causes,
+        remarks=tuple(one for one in fields if _is_remark(one.name)),
         follows=tuple(_follows(old["inputs"], new["inputs"], fields)),
         results=kept,
         terms=tuple(one for one in terms if abs(one.share) > threshold),
@@ -137,6 +149,10 @@ def _fields(old: Document | None, new: Document | None) -> Iterator[Input]:
         if texts[0] != texts[1]:
             places = ["" if one is None else str(one["where"]) for one in (before, after)]
             yield Input(name, texts[0], texts[1], places[0], places[1])
+
+
+def _is_remark(name: str) -> bool:
+    return name.partition(".")[0].partition("[")[0] in NO_CAUSE
 
 
 def _follows(old: Document, new: Document, fields: tuple[Input, ...]) -> Iterator[Number]:

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.declare import is_file
 from aiplan.planning.variants import Source
 from aiplan.scenario.files import find_scenario
 
@@ -15,10 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SUFFIXES = (".yaml", ".yml")
+SAVED_SUFFIX = ".json"
+"""Of saved results; other files of a folder that end so are nobody's business."""
+NO_SCENARIO, NO_RESULT = "it has neither workload nor cluster", "it is no saved estimate"
 HEAD = 1_000_000
 """Bytes of a file that are looked at to see what it is."""
 _WILD = r"[*?\[]"
 _SCENARIO = rb"""^(?:\xef\xbb\xbf)?["']?(?:workload|cluster)["']?\s*:"""
+_SAVED = rb"""^\s*"schema":\s*"aiplan\.estimate/"""
 _FLOW = rb"""\A(?:\xef\xbb\xbf)?\s*\{.*["']?(?:workload|cluster)["']?\s*:"""
 _JOBS = (rb"""^(?:\xef\xbb\xbf)?["']?(?:pools|trace)["']?\s*:""",)
 _MANIFEST = (rb"""^(?:\xef\xbb\xbf)?["']?apiVersion["']?\s*:""", rb"""^["']?kind["']?\s*:""")
@@ -60,7 +65,7 @@ def targets(paths: Iterable[Source]) -> Targets:
         if one.together:
             sources.setdefault(one.text, one)
             continue
-        if one.piped is not None or find_scenario(one.text).path.is_file():
+        if one.piped is not None or is_file(find_scenario(one.text).path):
             kind = manifests if _holds(one, _MANIFEST) else jobs if _holds(one, _JOBS) else sources
             kind.setdefault(one.text, one)
             continue
@@ -73,8 +78,8 @@ def targets(paths: Iterable[Source]) -> Targets:
                 manifests.setdefault(name, Source(name))
             elif _holds(Source(name), _JOBS):
                 jobs.setdefault(name, Source(name))
-            elif name not in sources:
-                skipped[name] = Skipped(name, "it has neither workload nor cluster")
+            elif name not in sources and (not name.endswith(SAVED_SUFFIX) or re.search(_WILD, one.text)):
+                skipped[name] = Skipped(name, NO_RESULT if name.endswith(SAVED_SUFFIX) else NO_SCENARIO)
     return Targets(
         sources=tuple(sources.values()),
         manifests=tuple(manifests.values()),
@@ -88,7 +93,9 @@ def _below(text: str) -> Iterator[str]:
     path = Path(text)
     if path.is_dir():
         found = (Path(folder) / name for folder, _, names in os.walk(path) for name in names)
-        yield from sorted(one.as_posix() for one in found if one.suffix in SUFFIXES and not _hidden(one, path))
+        yield from sorted(
+            one.as_posix() for one in found if one.suffix in {*SUFFIXES, SAVED_SUFFIX} and not _hidden(one, path)
+        )
     elif re.search(_WILD, text):
         for name in sorted(glob.glob(text, recursive=True)):  # noqa: PTH207 - keeps a path as it was typed
             if Path(name).is_dir():
@@ -102,10 +109,12 @@ def _hidden(path: Path, below: Path) -> bool:
 
 
 def _is_scenario(path: Path) -> bool:
-    """Whether a file looks like a scenario, well-formed or not."""
+    """Whether a file looks like a scenario or a saved result, well-formed or not."""
     head = _head(path)
     if head is None:
         return True  # reading it will say what is wrong
+    if path.suffix == SAVED_SUFFIX:
+        return re.search(_SAVED, head, re.MULTILINE) is not None
     return re.search(_SCENARIO, head, re.MULTILINE) is not None or re.match(_FLOW, head, re.DOTALL) is not None
 
 

@@ -15,7 +15,7 @@ from aiplan.adapters.imports.ledger import Caution
 from aiplan.adapters.imports.merge import merged
 from aiplan.adapters.imports.scenario_tree import tree_of
 from aiplan.catalog.folders import data_folder
-from aiplan.declare import Diagnostics, InputError, Mapping, build
+from aiplan.declare import Diagnostics, InputError, Mapping, build, read_start
 from aiplan.engine.counts import parameters
 from aiplan.engine.inputs import ModelInputs
 from aiplan.scenario import legality
@@ -180,7 +180,7 @@ def read_model(place: Place, diagnostics: Diagnostics) -> Node:
     """Read the file of a model: one of aiplan's own form, or one of another program as if it were one."""
     from aiplan.scenario.files import read_place  # noqa: PLC0415  the other reader of the same thing
 
-    data = place.path.read_bytes()
+    data = read_start(place.path)
     if re.search(rb"^\s*[\"']?layers[\"']?\s*:", data, re.MULTILINE):
         return read_place(place, diagnostics)
     imported = import_files([(place.name, data)], diagnostics)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog.lint import doubtful_peaks
+from aiplan.planning import order
 from aiplan.planning.fit import tightness
 from aiplan.planning.placement import placement
 from aiplan.planning.search import question_of, search
@@ -31,6 +32,7 @@ EFFICIENCIES = {
     "cluster.network_fraction": ("step.data", "step.pipeline"),
 }
 """Shares of a rate that real runs reach, and the terms that are in proportion to one."""
+INTERVALS = ("checkpoint.interval", "checkpoint.storage_interval")
 RINGS = {"tensor": "step.tensor", "context": "step.context", "data": "step.data"}
 """Groups whose traffic is a ring, and the term that waits for it."""
 
@@ -65,13 +67,14 @@ def smells(one: Estimate, limits: Limits, catalog: Catalog) -> Iterator[Smell]:
     yield from _tensor(one)
     yield from _pipeline(one, limits)
     yield from _rings(one, limits)
+    yield from _interval(one, limits)
     yield from _efficiencies(one, limits)
     yield from _entries(one.scenario)
     yield from _peaks(one.scenario, catalog)
 
 
-def behind_the_best(one: Estimate, unsized: Scenario) -> Iterator[Smell]:
-    """Yield that a search finds a plan which is faster by more than the error of a prediction.
+def behind_the_best(one: Estimate, unsized: Scenario, limits: Limits) -> Iterator[Smell]:
+    """Yield that a search finds a plan which is faster by more than the order of two plans is predicted wrong by.
 
     Parameters
     ----------
@@ -79,14 +82,23 @@ def behind_the_best(one: Estimate, unsized: Scenario) -> Iterator[Smell]:
         Estimate of the scenario's own plan.
     unsized : Scenario
         The scenario without the sizes of its plan.
+    limits : Limits
+        From where on something is worth telling.
     """
-    if not one.fits:
+    bound = _told_apart() if limits.behind is None else limits.behind
+    if not one.fits or bound is None:
         return
     found = search([unsized], question_of(unsized, "time", shown=1, convention=one.convention, own=one), one)
-    if found.best and found.behind > found.beyond:
-        share, error = quantity(found.behind, "%"), quantity(found.beyond, "%")
-        problem = f"the plan takes {share} longer than the best one, more than predictions are off by ({error})"
-        yield Smell("behind-the-best", "plan", problem, "see 'aiplan search'", found.behind, found.beyond)
+    if found.best and found.behind > bound:
+        share, least = quantity(found.behind, "%"), quantity(bound, "%")
+        problem = f"the plan takes {share} longer than the best one; from {least} on it counts"
+        yield Smell("behind-the-best", "plan", problem, "see 'aiplan search'", found.behind, bound)
+
+
+def _told_apart() -> float | None:
+    """Return by how much two plans must differ for their order to be right in nine of ten cases."""
+    found = order.trusted(order.published())
+    return None if found is None else found.lead
 
 
 def _memory(one: Estimate) -> Iterator[Smell]:
@@ -133,6 +145,24 @@ def _rings(one: Estimate, limits: Limits) -> Iterator[Smell]:
             )
             hint = "a wider fabric, or ranks placed below one leaf"
             yield Smell("oversubscribed-ring", "cluster.network.oversubscription", problem, hint, share, limits.ring)
+
+
+def _interval(one: Estimate, limits: Limits) -> Iterator[Smell]:
+    origins = one.scenario.parts.origins
+    if not any(name in origins and origins[name].kind == "given" for name in INTERVALS):
+        return
+    from aiplan.planning.checkpoint import beside_the_best  # noqa: PLC0415  only where an interval is given
+
+    both = beside_the_best(one)
+    if both is None:
+        return
+    longer = both[0]["wallclock"] / both[1]["wallclock"] - 1.0
+    if longer > limits.interval:
+        used, due = (quantity(each["checkpoint.interval"], "s") for each in both)
+        share = quantity(longer, "%")
+        problem = f"the run takes {share} longer with a checkpoint every {used} than with one every {due}"
+        hint = "interval: auto, or one that 'aiplan checkpoint' shows"
+        yield Smell("costly-interval", "checkpoint.interval", problem, hint, longer, limits.interval)
 
 
 def _efficiencies(one: Estimate, limits: Limits) -> Iterator[Smell]:

@@ -16,7 +16,7 @@ from aiplan.adapters.trainings_csv import (
     read_trainings,
     unused_training_columns,
 )
-from aiplan.declare import Diagnostics, InputError, Mapping, Scalar, read
+from aiplan.declare import Diagnostics, InputError, Mapping, Scalar, read, read_start
 from aiplan.declare.patch import set_node
 from aiplan.planning.variants import STDIN, Source, read_any_model
 from aiplan.scenario.files import PUBLISHED, TRAININGS, Place, find_in_library
@@ -100,7 +100,7 @@ def _texts(source: Source, diagnostics: Diagnostics) -> Iterator[tuple[Place, by
 
 def _text(place: Place, diagnostics: Diagnostics) -> Iterator[tuple[Place, bytes]]:
     try:
-        yield place, place.path.read_bytes()
+        yield place, read_start(place.path)
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "it is no path"
         diagnostics.error("AIP113", f"cannot read '{place.name}': {reason}", hint="give a file or folder of runs")

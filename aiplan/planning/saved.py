@@ -6,8 +6,11 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from aiplan.declare import read_start
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from aiplan.declare import Diagnostics
 
@@ -24,6 +27,14 @@ def results(document: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = document["result"]
     run: dict[str, Any] = found.get("run", {})
     return found | run
+
+
+def read_if_there(path: Path) -> bytes | None:
+    """Return what a file holds; None where reading it as a scenario will say what is wrong."""
+    try:
+        return read_start(path)
+    except (OSError, ValueError):
+        return None
 
 
 def is_saved(content: bytes) -> bool:

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.declare import Diagnostics, InputError, Mark, parse_assignment, parse_variation, read
+from aiplan.declare import Diagnostics, InputError, Mark, is_file, parse_assignment, parse_variation, read
 from aiplan.engine.counts import parameters
 from aiplan.planning.estimate import columns
 from aiplan.scenario.cautions import Caution
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from aiplan.catalog.load import Catalog
     from aiplan.declare import Node
     from aiplan.scenario.load import Scenario
+    from aiplan.scenario.model import Model
 
 MAX_VARIANTS = 10_000
 STDIN = "<stdin>"
@@ -31,6 +32,8 @@ OURS = re.compile(
 )
 """How a scenario of aiplan's own form is known without reading all of it."""
 
+_COUNTED: dict[Model, float] = {}
+"""Parameters of shapes that were counted before: many scenarios name one."""
 Setting = tuple[str, str, str]
 """Path, value text, and the option that asked for it."""
 
@@ -105,7 +108,25 @@ def short_names(paths: Sequence[str]) -> list[str]:
 
 def load_source(source: Source, catalog: Catalog, settings: Sequence[Setting] = ()) -> Loaded:
     """Load a scenario with settings changed, its plan searched if it says so; what is wrong is returned, not raised."""
-    loaded = load_written(source, catalog, settings)
+    return _planned(load_written(source, catalog, settings))
+
+
+def load_tree(tree: Node, place: Place, catalog: Catalog) -> Loaded:
+    """Load a scenario that has been read, its plan searched if it says so."""
+    diagnostics = Diagnostics()
+    scenario = resolve_tree(tree, place, catalog, diagnostics, (), _read_model)
+    return _planned(_sound(scenario, diagnostics))
+
+
+def place_of(source: Source) -> Place:
+    """Return where a scenario lies, and what it is called in messages."""
+    if source.piped is None:
+        return find_scenario(source.text)
+    return source.place or Place(STDIN, Path("stdin"))
+
+
+def _planned(loaded: Loaded) -> Loaded:
+    """Return a scenario with its plan, which is searched if it says so."""
     if loaded.scenario is None or not loaded.scenario.searched:
         return loaded
     from aiplan.planning.search import best_plan  # noqa: PLC0415 - only where a plan is searched
@@ -122,6 +143,11 @@ def load_written(
         scenario = _load(source, catalog, diagnostics, settings, searched=searched)
     except InputError as failure:
         return Loaded(None, Diagnostics(list(failure.diagnostics), failure.sources))
+    return _sound(scenario, diagnostics)
+
+
+def _sound(scenario: Scenario | None, diagnostics: Diagnostics) -> Loaded:
+    """Return a scenario that has been resolved, if nothing in it contradicts itself."""
     if scenario is not None and not (_as_stated(scenario, diagnostics) and _possible(scenario, diagnostics)):
         scenario = None
     return Loaded(scenario, diagnostics)
@@ -130,8 +156,12 @@ def load_written(
 def _as_stated(scenario: Scenario, diagnostics: Diagnostics) -> bool:
     """Whether the shape of the model has as many parameters as its file states, if it states a number."""
     stated = scenario.values["model.stated_parameters"]
-    counted = float(parameters(columns([scenario]).model).total[0, 0])
-    if math.isnan(stated.number) or stated.number == counted:
+    if math.isnan(stated.number):
+        return True
+    counted = _COUNTED.get(scenario.model)
+    if counted is None:
+        counted = _COUNTED[scenario.model] = float(parameters(columns([scenario]).model).total[0, 0])
+    if stated.number == counted:
         return True
     file, _, line = stated.origin.where.rpartition(":")
     diagnostics.error(
@@ -162,14 +192,14 @@ def _load(
         return _put_together(source, catalog, diagnostics, settings)
     data = _content(source)
     if _is_saved(data):
-        hint = "give the scenario itself; 'aiplan diff' takes saved results"
+        hint = "give the scenario itself; 'aiplan diff' and 'aiplan check' take saved results"
         diagnostics.error("AIP116", f"'{source.text}' is a saved result, and not a scenario", hint=hint)
         return None
     if data.strip() and not OURS.search(data):
         return _imported(source, data, catalog, diagnostics, settings)
     if source.piped is None:
         return load(source.text, catalog, diagnostics, settings, read_any_model, searched=searched)
-    place = source.place or Place(STDIN, Path("stdin"))
+    place = place_of(source)
     tree = read(source.piped, place.name, diagnostics)
     return resolve_tree(tree, place, catalog, diagnostics, settings, read_any_model, searched=searched)
 
@@ -183,7 +213,7 @@ def _held(text: str) -> bytes | None:
     """Return what a file holds, as far as one of a scenario would; None where there is no file."""
     path = Path(text)
     path = path / FOLDER_FILE if path.is_dir() else path
-    if not path.is_file():
+    if not is_file(path):
         return None
     with path.open("rb") as file:
         return file.read(MOST_SNIFFED + 1)

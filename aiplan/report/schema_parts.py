@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+NAMESPACE = "urn:aiplan:schema"
+"""Beginning of the name of every schema."""
 TEXT: dict[str, Any] = {"type": "string"}
 NUMBER: dict[str, Any] = {"type": "number"}
 UNKNOWN: dict[str, Any] = {"type": ["number", "null"]}

@@ -10,13 +10,24 @@ from aiplan.report.code import schema as code
 from aiplan.report.diff import schema as diff
 from aiplan.report.roofline import schema as roofline
 from aiplan.report.scale import schema as scale
-from aiplan.report.schema_parts import COUNT, INTERVAL, MAYBE, NUMBER, TEXT, TEXTS, UNKNOWN, closed, items, or_none
+from aiplan.report.schema_parts import (
+    COUNT,
+    INTERVAL,
+    MAYBE,
+    NAMESPACE,
+    NUMBER,
+    TEXT,
+    TEXTS,
+    UNKNOWN,
+    closed,
+    items,
+    or_none,
+)
 from aiplan.report.search import schema as search
 from aiplan.report.sensitivity import schema as sensitivity
 from aiplan.report.size import schema as size
 from aiplan.report.topology import schema as topology
 
-NAMESPACE = "urn:aiplan:schema"
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
 SCALARS: dict[str, dict[str, Any]] = {
@@ -53,23 +64,9 @@ def schema_of(kind: str) -> dict[str, Any]:
     """Return the JSON Schema of a kind of file, or of the documents for `result`."""
     if kind == "result":
         return result_schema()
-    from aiplan.catalog.records import KINDS
-    from aiplan.declare.schema import json_schema
-    from aiplan.scenario.job_records import JobsFile
-    from aiplan.scenario.model import Model
-    from aiplan.scenario.policy import PolicyFile
-    from aiplan.scenario.records import ScenarioFile
-    from aiplan.scenario.software import Software
+    from aiplan.report.file_schemas import file_schema
 
-    singular = {name.removesuffix("es" if name == "switches" else "s"): record for name, record in KINDS.items()}
-    records: dict[str, type] = singular | {
-        "scenario": ScenarioFile,
-        "policy": PolicyFile,
-        "jobs": JobsFile,
-        "model": Model,
-        "software": Software,
-    }
-    return json_schema(records[kind], f"aiplan {kind}", f"{NAMESPACE}:{kind}")
+    return file_schema(kind)
 
 
 def result_schema() -> dict[str, Any]:

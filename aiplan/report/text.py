@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from aiplan.units import quantity, scale
 
 _NOT_DRAWABLE = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]"
 _MARKDOWN = r"[\\`*_\[\]<>|]|:(?=[\w+-]+:)"
+_PLAIN_YAML = r"[A-Za-z][A-Za-z0-9_./+ -]*[A-Za-z0-9+]|[A-Za-z]"
+_YAML_WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 _SHOWN_AS = {"-": "1", "": "1", "0": "1"}
 
 
@@ -52,3 +55,17 @@ def span(low: float, high: float, unit: str) -> str:
 def joined(parts: list[str]) -> str:
     """Return the parts that are not empty, with commas."""
     return ", ".join(part for part in parts if part)
+
+
+def yaml_scalar(value: Any) -> str:
+    """Return a value as it stands in a YAML file, text in quotes where it could be read as something else."""
+    import json
+
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return json.dumps(value)
+    if isinstance(value, str):
+        plain = re.fullmatch(_PLAIN_YAML, value) and value.lower() not in _YAML_WORDS
+        return value if plain else json.dumps(value)
+    return str(value)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.catalog.folders import data_folder
-from aiplan.declare import Mapping, Mark, Scalar, Sequence, read, read_file
+from aiplan.declare import Mapping, Mark, Scalar, Sequence, is_file, read, read_file, read_start
 
 if TYPE_CHECKING:
     from aiplan.declare import Diagnostics, Node
@@ -23,6 +23,14 @@ class Place(NamedTuple):
     path: Path
 
 
+def exists(path: Path) -> bool:
+    """Whether there is a file or a folder of this name."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def library_ids(kind: str) -> list[str]:
     """Return the names in a folder of the library: `models`, `software`, or `` for scenarios."""
     return sorted(path.stem for path in (data_folder(LIBRARY) / kind).glob("*.yaml"))
@@ -32,7 +40,7 @@ def find_scenario(text: str) -> Place:
     """Return the file that a command line argument means: a path, or the name of a scenario of the library."""
     path = Path(text)
     in_library = data_folder(LIBRARY) / f"{text}.yaml"
-    if not path.exists() and path.name == text and in_library.is_file():
+    if not exists(path) and path.name == text and is_file(in_library):
         return Place(f"{LIBRARY}/{text}.yaml", in_library)
     return Place(text, path)
 
@@ -41,14 +49,14 @@ def find_in_library(kind: str, ident: str) -> Place | None:
     """Return a file of the library by name, if there is one."""
     path = data_folder(LIBRARY) / kind / f"{ident}.yaml"
     plain = ident not in {"", ".", ".."} and "/" not in ident and "\\" not in ident
-    return Place(f"{LIBRARY}/{kind}/{ident}.yaml", path) if plain and path.is_file() else None
+    return Place(f"{LIBRARY}/{kind}/{ident}.yaml", path) if plain and is_file(path) else None
 
 
 def read_place(place: Place, diagnostics: Diagnostics) -> Node:
     """Read a file, named in messages as its place says."""
     if place.name == str(place.path):
         return read_file(place.name, diagnostics)
-    return read(place.path.read_bytes(), place.name, diagnostics)
+    return read(read_start(place.path), place.name, diagnostics)
 
 
 def locate(tree: Node, path: str) -> Mark:

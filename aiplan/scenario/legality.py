@@ -30,10 +30,20 @@ class Fault(NamedTuple):
     hint: str
 
 
+MOST_TRIED = 1_000_000
+"""Factors of a number that are tried: enough for all divisors up to its square, and no layout has more."""
+
+
 def divisors(number: int) -> list[int]:
-    """Return all divisors of a positive number, ascending."""
-    small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
-    return sorted({*small, *(number // d for d in small)})
+    """Return all divisors of a positive number, ascending; of a huge one those of its small factors."""
+    found, rest, factor = [1], number, 2
+    while factor * factor <= rest and factor <= MOST_TRIED:
+        power, grown = 1, found
+        while rest % factor == 0:
+            rest, power = rest // factor, power * factor
+            grown = grown + [one * power for one in found]
+        found, factor = grown, factor + 1
+    return sorted({*found, *(one * rest for one in found)})
 
 
 def nearest(number: int, choices: list[int], count: int = 3) -> str:
@@ -241,8 +251,10 @@ def spread(layers: int, stages: int) -> list[int]:
 
 
 def _even_split(layers: int, stages: int) -> str:
-    parts = [str(count) for count in spread(layers, stages)]
-    return f"[{', '.join(parts)}]" if stages <= 8 else f"[{', '.join(parts[:3])}, ..., {parts[-1]}]"
+    if stages <= 8:
+        return f"[{', '.join(map(str, spread(layers, stages)))}]"
+    base, more = divmod(layers, stages)
+    return f"[{', '.join(str(base + (index < more)) for index in range(3))}, ..., {base}]"
 
 
 def _sequence(workload: Workload, plan: Plan) -> Iterator[Fault]:
@@ -325,12 +337,13 @@ def _batch(workload: Workload, plan: Plan, data: int) -> Iterator[Fault]:
         return
     count = workload.global_batch // each
     if not rounds_divide(count, plan.pipeline, plan.interleave):
-        legal = [rounds * plan.pipeline * each for rounds in range(1, count // plan.pipeline + 2)]
+        rounds = count // plan.pipeline
+        legal = [number * plan.pipeline * each for number in (rounds, rounds + 1) if number]
         yield Fault(
             "AIP307",
             f"interleaving needs micro-batches in multiples of pipeline {plan.pipeline}, and there are {count}",
             "plan.interleave",
-            f"nearest: global_batch {nearest(workload.global_batch, legal, 2)}; or interleave 1",
+            f"nearest: global_batch {nearest(workload.global_batch, legal)}; or interleave 1",
         )
 
 

@@ -11,6 +11,7 @@ from aiplan.scenario import cautions, communication, environment, host, legality
 from aiplan.scenario.conditions import expectations
 from aiplan.scenario.files import (
     Place,
+    exists,
     find_scenario,
     library_ids,
     locate,
@@ -126,7 +127,7 @@ def load(
         None if there are errors.
     """
     place = find_scenario(text)
-    if not place.path.exists():
+    if not exists(place.path):
         diagnostics.error(
             "AIP113",
             f"no scenario '{text}'",

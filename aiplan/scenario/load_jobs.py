@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.declare import Mapping, Mark, Sequence, build, set_value
-from aiplan.scenario.files import LIBRARY, Place, find_in_library, library_ids, read_place
+from aiplan.declare import Mapping, Mark, Sequence, build, is_file, set_value
+from aiplan.scenario.files import LIBRARY, Place, exists, find_in_library, library_ids, read_place
 from aiplan.scenario.job_records import Amounts, JobsFile
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class JobsPlan(NamedTuple):
 def find_jobs(text: str) -> Place:
     """Return the file that a command line argument means: a path, or a name in the library."""
     path = Path(text)
-    known = None if path.exists() else find_in_library(JOBS, text)
+    known = None if exists(path) else find_in_library(JOBS, text)
     return known or Place(text, path)
 
 
@@ -80,7 +80,7 @@ def load_jobs(
 
 def _existing(text: str, diagnostics: Diagnostics) -> Place | None:
     place = find_jobs(text)
-    if place.path.is_file():
+    if is_file(place.path):
         return place
     close = ", ".join(known_jobs())
     diagnostics.error("AIP113", f"no jobs file '{text}'", hint=f"a path, or one of {LIBRARY}/{JOBS}: {close}")

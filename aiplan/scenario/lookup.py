@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
-from aiplan.declare import Diagnostics, Origins, build
+from aiplan.declare import Diagnostics, Origins, build, is_file
 from aiplan.scenario import communication, environment, legality, resolve_run, resolve_storage
 from aiplan.scenario.files import (
     LIBRARY,
@@ -208,11 +208,7 @@ def find_model(text: str, beside: Place) -> Place | None:
         path = beside.path.parent / text
         inside = path / "config.json"
         return (
-            Place(text, path)
-            if path.is_file()
-            else Place(f"{text}/{inside.name}", inside)
-            if inside.is_file()
-            else None
+            Place(text, path) if is_file(path) else Place(f"{text}/{inside.name}", inside) if is_file(inside) else None
         )
     return find_in_library("models", text)
 
@@ -220,7 +216,24 @@ def find_model(text: str, beside: Place) -> Place | None:
 def load_model(
     place: Place, diagnostics: Diagnostics, read_model: ReadModel = read_place
 ) -> tuple[Model, Origins] | None:
-    """Read a model file."""
+    """Read a model file; one of the library once for all scenarios that name it."""
+    if not place.name.startswith(f"{LIBRARY}/"):
+        return _read_model(place, diagnostics, read_model)
+    model, origins, sources = _library_model(place)
+    diagnostics.sources.update(sources)
+    return model, origins
+
+
+@cache
+def _library_model(place: Place) -> tuple[Model, Origins, dict[str, str]]:
+    found = Diagnostics()
+    read = _read_model(place, found, read_place)
+    if read is None:
+        raise found.failure()
+    return (*read, found.sources)
+
+
+def _read_model(place: Place, diagnostics: Diagnostics, read_model: ReadModel) -> tuple[Model, Origins] | None:
     tree = read_model(place, diagnostics)
     origins: Origins = {}
     model = build(Model, tree, diagnostics, "", origins)

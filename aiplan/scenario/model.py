@@ -50,7 +50,7 @@ class Model(Declared):
     schema_version: int = integer(doc="Version of this format", default=1)
     name: str = text(doc="Name of the model", default="unnamed model")
     family: str | None = text(doc="Family it belongs to", default=None)
-    layers: int = integer(doc="Transformer layers", minimum=1)
+    layers: int = integer(doc="Transformer layers", minimum=1, maximum=100_000)
     hidden: int = integer(doc="Width of the residual stream", minimum=1)
     heads: int = integer(doc="Query heads", minimum=1)
     kv_heads: int | None = integer(doc="Key-value heads; as many as heads if not given", default=None, minimum=1)

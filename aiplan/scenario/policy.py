@@ -43,6 +43,7 @@ LINTS = {
     "assumed-efficiency": "warning",
     "memory-near-limit": "warning",
     "behind-the-best": "warning",
+    "costly-interval": "warning",
     "accuracy-not-modelled": "warning",
     "no-effect": "warning",
     "no-such-overlap": "warning",
@@ -92,6 +93,18 @@ class Limits(Declared):
     )
     assumed: float = quantity(
         "fraction", doc="Share of the step that may rest on assumed efficiencies", default=0.5, minimum=0, maximum=1
+    )
+    interval: float = quantity(
+        "fraction",
+        doc="Share by which the run may take longer than with the best interval between checkpoints",
+        default=0.01,
+        minimum=0,
+    )
+    behind: float | None = quantity(
+        "fraction",
+        doc="Share by which the plan may be slower than the best; if not given, what the order of two plans is off by",
+        default=None,
+        minimum=0,
     )
 
 

@@ -47,7 +47,10 @@ class NetworkUse(Declared):
     ports: int | None = integer(doc="Ports per node for accelerator traffic", default=None, minimum=1)
     topology: str = choice(TOPOLOGIES, doc="Wiring of the switches", default="fat-tree")
     oversubscription: float | None = number(
-        doc="Edge bandwidth over core bandwidth; what is usual for the topology if not given", default=None, minimum=1
+        doc="Edge bandwidth over core bandwidth; what is usual for the topology if not given",
+        default=None,
+        minimum=1,
+        maximum=1000,
     )
     switch: str | None = text(doc="Id of the switches; of 64 ports if not given", default=None)
     nodes_per_leaf: int | None = integer(

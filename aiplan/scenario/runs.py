@@ -117,6 +117,7 @@ def runs_of(
     for row in rows.items:
         found = _listed(row, columns, diagnostics) if isinstance(row, Sequence) else row
         if isinstance(found, Mapping):
+            _check_assumed(found, diagnostics)
             tree, wrong = _row(found, base, shapes)
             scenario = resolve_run(tree, place, catalog, wrong, diagnostics, settings, read_model)
             yield _run(found, tree, scenario, wrong, place, source)
@@ -173,6 +174,16 @@ def _run(
         tree=tree,
         place=place,
     )
+
+
+def _check_assumed(row: Mapping, diagnostics: Diagnostics) -> None:
+    """Note what is assumed and no text: a remark with a colon in it is a mapping, and would be lost."""
+    lists = [child for key, child in row.items if key.text == "assumed" and isinstance(child, Sequence)]
+    for item in (item for found in lists for item in found.items):
+        if not isinstance(item, Scalar):
+            diagnostics.error(
+                "AIP103", "what is assumed is a text", item.mark, hint="a text with ': ' in it needs quotes"
+            )
 
 
 def _shape(key: str, node: Node, shapes: dict[str, Node]) -> Node:

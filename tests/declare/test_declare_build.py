@@ -406,8 +406,10 @@ _VALID = st.fixed_dictionaries(
     },
     optional={
         "nics": st.lists(st.fixed_dictionaries({"count": st.integers(1, 64)}), max_size=3),
-        "fusion": st.fixed_dictionaries({}, optional={"on": st.booleans(), "share": st.floats(0, 1)}),
-        "limits": st.dictionaries(st.sampled_from(["a", "no", "1", "x.y"]), st.integers()),
+        "fusion": st.fixed_dictionaries(
+            {}, optional={"on": st.booleans(), "share": st.floats(0, 1).map(lambda x: round(x, 9))}
+        ),
+        "limits": st.dictionaries(st.sampled_from(["a", "no", "1", "x.y"]), st.integers(-(10**12), 10**12)),
         "precision": st.sampled_from(["bf16", "fp8"]),
     },
 )

@@ -9,18 +9,30 @@ import jsonschema
 import pytest
 import yaml
 
+from aiplan.cli.schema import ABOUT, Kind
+
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "scenarios"
-CATALOG_KINDS = ("accelerators", "links", "networks", "nodes", "switches", "storage", "regions")
+CATALOG = ROOT / "hardware_catalog"
 GROUPS = {
-    "scenario": SCENARIOS,
-    "jobs": SCENARIOS / "jobs",
-    "model": SCENARIOS / "models",
-    "software": SCENARIOS / "software",
-} | {kind: ROOT / "hardware_catalog" / kind for kind in CATALOG_KINDS}
+    "scenario": SCENARIOS.glob("*.yaml"),
+    "jobs": (SCENARIOS / "jobs").glob("*.yaml"),
+    "model": (SCENARIOS / "models").glob("*.yaml"),
+    "software": (SCENARIOS / "software").glob("*.yaml"),
+    "runs": (path for folder in ("published", "trainings") for path in (SCENARIOS / folder).glob("*.yaml")),
+    "policy": [ROOT / "tests" / "guard" / "files" / "policy.yaml"],
+    "accelerator": (CATALOG / "accelerators").glob("*.yaml"),
+    "link": (CATALOG / "links").glob("*.yaml"),
+    "network": (CATALOG / "networks").glob("*.yaml"),
+    "node": (CATALOG / "nodes").glob("*.yaml"),
+    "switch": (CATALOG / "switches").glob("*.yaml"),
+    "storage": (CATALOG / "storage").glob("*.yaml"),
+    "region": (CATALOG / "regions").glob("*.yaml"),
+}
+FILES = {kind: sorted(paths) for kind, paths in GROUPS.items()}
 
 
-class Loader(yaml.SafeLoader):
+class Loader(yaml.CSafeLoader):
     """Reads as editors do, by YAML 1.2: `on` is text, only `true` and `false` are truth values."""
 
     yaml_implicit_resolvers: ClassVar = {
@@ -38,14 +50,42 @@ def validator(name):
     return jsonschema.Draft7Validator(schema)
 
 
-@pytest.mark.parametrize("name", sorted(GROUPS))
+@pytest.mark.parametrize("name", sorted(FILES))
 def test_library_is_valid(name):
     judge = validator(name)
-    files = sorted(GROUPS[name].glob("*.yaml"))
-    read = {path.name: yaml.load(path.read_bytes(), Loader) for path in files}  # noqa: S506  a safe loader
+    read = {path.name: yaml.load(path.read_bytes(), Loader) for path in FILES[name]}  # noqa: S506  a safe loader
+    if name == "runs":
+        read = {file: tree | {"rows": _few(tree["rows"])} for file, tree in read.items()}
     faults = {name: [error.message for error in judge.iter_errors(tree)] for name, tree in read.items()}
-    assert files
+    assert read
     assert {file: found for file, found in faults.items() if found} == {}
+
+
+def _few(rows):
+    """Return a few rows of different keys."""
+    return list({tuple(row) if isinstance(row, dict) else len(row): row for row in reversed(rows)}.values())[-8:]
+
+
+def test_every_kind_has_files_that_it_is_held_against():
+    assert {*FILES, "result"} == {*Kind} == {*ABOUT}
+    assert {path.name for path in (ROOT / "docs" / "schema").iterdir()} == {f"{kind}.schema.json" for kind in Kind}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"rows": [{"id": "a", "workload.tokns": 3}]},
+        {"rows": [{"id": "a", "plan.zero": 4}]},
+        {"columns": ["id", "plan.tensr"]},
+        {"base": {"workload": {"tokens": "many"}}},
+        {"sorce": "x"},
+    ],
+)
+def test_schema_of_runs_refuses(wrong):
+    right = {"name": "n", "source": "s", "base": {}, "rows": [{"id": "a", "plan.tensor": 4, "model": "m"}, ["a", None]]}
+    judge = validator("runs")
+    assert judge.is_valid(right)
+    assert not judge.is_valid(right | wrong)
 
 
 @pytest.mark.parametrize(
@@ -70,9 +110,29 @@ def test_schema_refuses(wrong):
     assert not judge.is_valid(right | wrong)
 
 
-@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*FILES["scenario"], *FILES["jobs"]], ids=lambda path: path.stem)
 def test_editors_find_the_schema(path):
+    """The first line says where it lies, as the language servers for YAML read it."""
     first = path.read_text(encoding="utf-8").splitlines()[0]
     marker, _, target = first.partition("$schema=")
     assert marker == "# yaml-language-server: "
-    assert (path.parent / target).resolve() == ROOT / "docs" / "schema" / "scenario.schema.json"
+    kind = "jobs" if path.parent.name == "jobs" else "scenario"
+    assert (path.parent / target).resolve() == ROOT / "docs" / "schema" / f"{kind}.schema.json"
+
+
+def test_editors_find_the_schema_of_all_other_files():
+    """Settings of the editor name it by folder: a line more in each file would say nothing to people."""
+    schemas = json.loads((ROOT / ".vscode" / "settings.json").read_text(encoding="utf-8"))["yaml.schemas"]
+    found = {
+        path.relative_to(ROOT).as_posix(): kind.split("/")[-1].removesuffix(".schema.json")
+        for kind, patterns in schemas.items()
+        for pattern in patterns
+        for path in ROOT.glob(pattern)
+    }
+    assert found == {
+        path.relative_to(ROOT).as_posix(): kind
+        for kind, paths in FILES.items()
+        for path in paths
+        if kind not in {"scenario", "jobs", "policy"}
+    }
+    assert all((ROOT / kind).is_file() for kind in schemas)

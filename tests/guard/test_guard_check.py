@@ -2,12 +2,17 @@
 
 import json
 import shutil
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft7Validator
 
+from aiplan.planning import order
 from aiplan.report.schemas import schema_of
+from tests.guard.test_guard_formats import check_junit, check_sarif, commands
 
+ROOT = Path(__file__).resolve().parents[2]
 ALL = ("check", "clusters", "--policy", "policy.yaml")
 GOLDENS = {
     "help": ["check", "--help"],
@@ -138,6 +143,8 @@ def test_a_broken_scenario_of_a_folder_is_not_skipped(run, folder, text):
 
 ODD = "clusters/research/odd.yaml"
 GOOD = "clusters/good.yaml"
+WHOLE = "whole.yaml"
+RUN = ("--set", "reliability={mtbf_per_accelerator: 1 year}")
 SMELLS = {
     "tensor-across-nodes": ([ODD], [ODD, "--set", "plan.tensor=8"]),
     "few-micro-batches": ([ODD], [ODD, "--set", "workload.global_batch=1024"]),
@@ -145,6 +152,7 @@ SMELLS = {
     "oversubscribed-ring": ([ODD], [ODD, "--set", "cluster.network.oversubscription=1"]),
     "does-not-fit": ([GOOD, "--set", "plan.micro_batch=4", "--set", "expect=[]"], [GOOD, "--set", "expect=[]"]),
     "memory-near-limit": ([GOOD, "--set", "plan.micro_batch=2"], [GOOD]),
+    "costly-interval": ([WHOLE, *RUN, "--set", "checkpoint.interval=1 day"], [WHOLE, *RUN]),
     "unverified-entry": ([GOOD, "--set", "cluster.node=atlas-800-ascend-910b"], [GOOD]),
     "assumed-efficiency": ([GOOD, "--set", "cluster.node=atlas-800-ascend-910b"], [GOOD]),
     "bad-variable-value": (
@@ -179,6 +187,38 @@ def test_search_is_asked_for(run):
     assert smell["found"] > smell["bound"] > 0
 
 
+def test_how_far_behind_the_best_counts_is_what_pairs_of_published_runs_say(run, folder):
+    slow = [GOOD, "--search"]
+    smell = found(run, *slow)["behind-the-best"]
+    assert smell["bound"] == order.trusted(order.published()).lead
+    (folder / "p.yaml").write_text("limits: {behind: 50 %}\n", encoding="utf-8")
+    assert "behind-the-best" not in found(run, *slow, "--policy", "p.yaml")
+    (folder / "p.yaml").write_text("limits: {behind: 1 %}\n", encoding="utf-8")
+    assert found(run, *slow, "--policy", "p.yaml")["behind-the-best"]["bound"] == 0.01
+
+
+def test_an_interval_costs_what_the_wall_clock_says(run, folder):
+    """Against the same run with other intervals, each an estimate of its own."""
+    bad = "checkpoint.interval=1 day"
+    smell = found(run, WHOLE, *RUN, "--set", bad)["costly-interval"]
+
+    def wallclock(change):
+        arguments = ("estimate", WHOLE, *RUN, "--set", change, "--format", "json")
+        return json.loads(run(*arguments).out)["result"]["run"]["wallclock_s"]
+
+    tried = [wallclock(f"checkpoint.interval={minutes} min") for minutes in (10, 20, 24, 25, 30, 60)]
+    assert smell["found"] == pytest.approx(wallclock(bad) / min(tried) - 1, rel=0.01)
+    assert smell["bound"] == 0.01
+    (folder / "p.yaml").write_text("limits: {interval: 5 %}\n", encoding="utf-8")
+    assert "costly-interval" not in found(run, WHOLE, *RUN, "--set", bad, "--policy", "p.yaml")
+
+
+@pytest.mark.parametrize("change", ["reliability=none", "checkpoint=none", "checkpoint={}", "workload.tokens=null"])
+def test_an_interval_that_is_not_given_or_cannot_cost_is_no_finding(run, change):
+    change = ("--set", change) if change.startswith("work") else ("--set", change, "--set", "expect=[]")
+    assert "costly-interval" not in found(run, WHOLE, *RUN, *change)
+
+
 def test_levels_and_limits_of_a_policy(run, folder):
     (folder / "p.yaml").write_text("lints: {large-bubble: error, tensor-across-nodes: off}\n", encoding="utf-8")
     verdicts = found(run, ODD, "--policy", "p.yaml")
@@ -198,58 +238,16 @@ def test_an_expectation_cannot_be_exempted(run, folder):
     assert run("check", "clusters/late.yaml", "--policy", "p.yaml").code == 1
 
 
-BROKEN = (
-    ("tokens: 100B", "tokens: 100 GB"),
-    ("tokens: 100B", "tokens: many"),
-    ("tokens: 100B", "tokens: -1"),
-    ("tokens: 100B", "tokns: 100B"),
-    ("sequence_length: 8192", "sequence_length: 8k"),
-    ("sequence_length: 8192", "sequence_length: 0"),
-    ("sequence_length: 8192, ", ""),
-    ("global_batch: 128", "global_batch: 127"),
-    ("global_batch: 128", "global_batch: 1.5"),
-    ("global_batch: 128", "global_batch: 128, global_batch: 256"),
-    ("dgx-h100", "dgx-h10"),
-    ("dgx-h100", "3"),
-    ("nodes: 4", "nodes: 04"),
-    ("nodes: 4", "nodes: null"),
-    ("nodes: 4}", "nodes: 4"),
-    ("nodes: 4", "nodes: &n 4"),
-    ("cluster:", "clustr:"),
-    ("tensor: 2", "tensor: 3"),
-    ("tensor: 2", "tensor: 2, expert: 2"),
-    ("tensor: 2", "tensor: 2, interleave: 2"),
-    ("tensor: 2", "tensor: 2, pipeline: 7"),
-    ("selective", "some"),
-    ("selective", "selective, sequence_parallel: no"),
-    ("schema_version: 1", "schema_version: 9"),
-    ("schema_version: 1", "<<<<<<< ours"),
-    ("llama-3-8b", "llama-3-9b"),
-    ("model:", "\tmodel:"),
-    ("fits,", "fitz,"),
-    ("mfu >= 40 %", "mfu >= 40 days"),
-    ("expect:", "notes: [3]\nexpect:"),
-)
-
-
 def test_two_hundred_files_of_which_thirty_are_broken(run, folder):
-    good = (folder / GOOD).read_text(encoding="utf-8")
-    target = folder / "many"
-    target.mkdir()
-    for index, (old, new) in enumerate(BROKEN):
-        assert old in good
-        (target / f"b{index:03}.yaml").write_text(good.replace(old, new, 1), encoding="utf-8")
-    for index in range(170):
-        text = good.replace("mfu >= 40 %", "mfu >= 60 %") if index % 10 == 0 else good
-        (target / f"g{index:03}.yaml").write_text(
-            text.replace("nodes: 4", f"nodes: {2 ** (index % 5)}"), encoding="utf-8"
-        )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        broken = import_module("fuzzing.folder").write_folder(folder / GOOD, folder / "many")
+    assert len(broken) == 30
     content = document(run, "many", code=2)
     states = [file["state"] for file in content["files"]]
     assert states.count("broken") == 30
     assert len(states) == 200
-    broken = {file["file"] for file in content["files"] if file["state"] == "broken"}
-    assert broken == {f"many/b{index:03}.yaml" for index in range(30)}
+    assert broken == {file["file"] for file in content["files"] if file["state"] == "broken"}
     assert all(
         one["code"] and one["line"]
         for file in content["files"]
@@ -259,6 +257,19 @@ def test_two_hundred_files_of_which_thirty_are_broken(run, folder):
     assert (
         sum(one["rule"] == "mfu" and one["state"] == "error" for f in content["files"] for one in f["verdicts"]) >= 17
     )
+    formats = {form: run("check", "many", "--format", form) for form in ("github", "junit", "sarif", "markdown")}
+    assert {done.code for done in formats.values()} == {2}
+    assert (
+        len(
+            {path for path, *_ in ((one["file"],) for _, one, _ in commands(formats["github"].out) if "file" in one)}
+            & broken
+        )
+        >= 9
+    )
+    assert sum(case.find("error") is not None for case in check_junit(formats["junit"].out).iter("testcase")) >= 30
+    told = check_sarif(formats["sarif"].out)["runs"][0]["results"]
+    assert broken <= {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in told}
+    assert all(path in formats["markdown"].out for path in broken)
 
 
 def test_the_same_input_gives_the_same_bytes(run):

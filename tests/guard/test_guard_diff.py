@@ -174,6 +174,31 @@ def test_saved_results_still_load(path, run, folder):
     assert done.code == 0, done.err
     found = json.loads(done.out)["result"]
     assert {one["name"] for one in found["results"]} <= results(content).keys()
+    same = document(run, f"saved/{path.name}", f"saved/{path.name}")
+    assert (same["changed"], same["fields"], same["remarks"], same["values"], same["terms"]) == (False, [], [], [], [])
+    checked = run("check", f"saved/{path.name}", "--exit-zero", "--format", "json")
+    assert (checked.code, checked.err) == (0, "")
+
+
+FORMS = {
+    "before fields were listed": lambda d: "fields" not in d["inputs"],
+    "of steps alone": lambda d: "run" not in d["result"],
+    "of the run as a whole": lambda d: "run" in d["result"],
+    "with unknown results": lambda d: d["result"]["cost_usd"] is None,
+    "with a measured run beside": lambda d: "measured" in d["result"],
+    "with compressed gradients": lambda d: "compression" in d["result"],
+    "with experts": lambda d: d["inputs"]["values"]["plan.expert"]["value"] > 1,
+    "with expectations": lambda d: "expect[0]" in d["inputs"].get("fields", {}),
+}
+"""Forms that results have had since the first version; a saved file of each is kept for ever."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_saved_result_of_each_form_is_kept(form):
+    """They are never written anew: what a later version cannot read any more shows here."""
+    kept = [json.loads(path.read_text(encoding="utf-8")) for path in SAVED.glob("*.json")]
+    assert any(FORMS[form](content) for content in kept)
+    assert {content["schema"] for content in kept} == {"aiplan.estimate/1"}
 
 
 def mangled():

@@ -1,7 +1,9 @@
 """The page on CI: its policy is one, its workflows parse, its tables name what there is."""
 
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from aiplan.declare import CODES, Diagnostics
 from aiplan.report.code.pages import pages
 from aiplan.report.schemas import schema_of
 from aiplan.scenario.policy import LINTS, Limits, read_policy
+from tests.guard.test_guard_diff import git
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
@@ -25,6 +28,61 @@ def test_the_policy_is_the_one_that_is_tested(folder):
     found = read_policy("p.yaml", diagnostics)
     assert diagnostics.items == []
     assert [rule.name for rule in found.rules] == ["room", "step.bubble", "budget"]
+
+
+GH = """#!/bin/sh
+echo "$@" >> calls
+[ "$1" = api ] && [ "$2" != --method ] && echo '[]'
+exit 0
+"""
+
+
+def steps(name):
+    """Return the commands of a workflow of the page, each with what surrounds it."""
+    content = next(
+        found
+        for kind, text in BLOCKS
+        if kind == "yaml" and isinstance(found := yaml.safe_load(text), dict) and name in found
+    )
+    if name == "clusters":
+        return [{"run": line} for line in content["clusters"]["script"]]
+    return content["jobs"]["check"]["steps"]
+
+
+def test_the_workflow_of_gitlab_runs(folder, run):
+    lines = [step["run"] for step in steps("clusters")]
+    assert lines[0] == "pip install aiplan"
+    codes = [run(*line.split()[1:]).code for line in lines[1:]]
+    assert codes == [2]  # a scenario of the folder is broken, and so is the job
+    assert (folder / "report.xml").read_text(encoding="utf-8").startswith("<?xml")
+
+
+@pytest.mark.parametrize("known", ["", "42"])
+def test_the_workflow_of_github_runs(known, folder, run):
+    """The comment is made where there is none of its marker, and else updated; `gh` and `jq` only tell of it."""
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "one")
+    git(folder, "update-ref", "refs/remotes/origin/main", "HEAD")
+    tools = folder / "bin"
+    tools.mkdir()
+    for name, text in {"gh": GH, "jq": f"#!/bin/sh\ncat > /dev/null\necho {known}\n"}.items():
+        (tools / name).write_text(text, encoding="utf-8")
+        (tools / name).chmod(0o755)
+    for step in steps("jobs"):
+        command = step.get("run", "")
+        if command.startswith("aiplan "):
+            assert run(*command.split()[1:]).code in {0, 2}
+        elif "gh " in command:
+            names = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "GITHUB_REPOSITORY": "o/r", "NUMBER": "7"}
+            done = subprocess.run(["bash", "-eo", "pipefail", "-c", command], cwd=folder, env=names, check=False)
+            assert done.returncode == 0
+    calls = (folder / "calls").read_text(encoding="utf-8").splitlines()
+    assert calls[0] == "api repos/o/r/issues/7/comments --paginate"
+    update = "api --method PATCH repos/o/r/issues/comments/42 -F body=@comment.md"
+    assert calls[1:] == [update if known else "pr comment 7 --body-file comment.md"]
+    assert (folder / "comment.md").read_text(encoding="utf-8").startswith("<!-- aiplan:diff:clusters/good.yaml -->")
+    assert json.loads((folder / "aiplan.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
 
 
 @pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "yaml"])

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2 * 1024 * 1024
 SHELL, TEXT, XML, JSON, YAML, TOML = "shell", "text", "xml", "json", "yaml", "toml"
-_MATRIX = re.compile(r"^\W*(?:\x1b\[[0-9;]*m)?\s*GPU0\s+(?:GPU1|NIC0|CPU Affinity)", re.MULTILINE)
+_MATRIX = re.compile(
+    r"^[^\w\n]{0,80}(?:\x1b\[[0-9;]*m)?[ \t]{0,80}GPU0\s{1,80}(?:GPU1|NIC0|CPU Affinity)", re.MULTILINE
+)
 _FLAG = re.compile(r"(?:^|[\s\"'(])--[a-z][a-z0-9-]+")
-_TOML_TABLE = re.compile(r"^\s*\[{1,2}[A-Za-z0-9_.\"-]+\]{1,2}\s*(?:#.*)?$", re.MULTILINE)
-_YAML_KEY = re.compile(r"^[-\s]*[\"']?[A-Za-z_-][\w.\"'-]*:(?:\s|$)", re.MULTILINE)
+_TOML_TABLE = re.compile(r"^[ \t]*\[{1,2}[A-Za-z0-9_.\"-]+\]{1,2}\s*(?:#.*)?$", re.MULTILINE)
+_YAML_KEY = re.compile(r"^[- \t]{0,200}[\"']?[A-Za-z_-][\w.\"'-]*:(?:\s|$)", re.MULTILINE)
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 

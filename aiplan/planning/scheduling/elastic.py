@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from aiplan.declare import is_file
 from aiplan.planning.estimate import estimate
 from aiplan.planning.variants import Source, load_source
 from aiplan.scenario.files import find_in_library, library_ids
@@ -103,7 +104,7 @@ def _path(text: str, plan: JobsPlan) -> str:
     beside = plan.place.path.parent / text
     if "/" not in text and not Path(text).suffix and find_in_library("", text) is not None:
         return text
-    return str(beside) if beside.is_file() else text
+    return str(beside) if is_file(beside) else text
 
 
 def _known(text: str) -> str:

@@ -10,7 +10,7 @@ from aiplan.adapters import kubernetes, kubernetes_queues
 from aiplan.adapters.exports.launch import FOLDER, Launch, launch
 from aiplan.adapters.kubernetes import FLAVORS, PodSpec
 from aiplan.adapters.kubernetes_queues import Flavor, Team
-from aiplan.declare import Mapping, read
+from aiplan.declare import Mapping, is_file, read
 from aiplan.planning.nccl_environment import nccl_environment
 from aiplan.planning.scheduling.ledger import RESOURCES
 from aiplan.planning.variants import Source, load_source
@@ -45,7 +45,7 @@ class Site(NamedTuple):
 def plan_of(text: str, catalog: Catalog, diagnostics: Diagnostics) -> JobsPlan | None:
     """Return a jobs file, or a scenario as a jobs file of one job on its own nodes."""
     place = find_jobs(text)
-    if place.path.is_file():
+    if is_file(place.path):
         tree = read_place(place, diagnostics)
         if isinstance(tree, Mapping) and any(key.text in {"pools", "jobs", "trace"} for key, _ in tree.items):
             return load_jobs(text, catalog, diagnostics)
@@ -167,7 +167,7 @@ def _scenario(plan: JobsPlan, job: Job, catalog: Catalog, diagnostics: Diagnosti
     if job.scenario is None:
         return None
     beside = plan.place.path.parent / job.scenario
-    loaded = load_source(Source(str(beside) if beside.is_file() else job.scenario), catalog)
+    loaded = load_source(Source(str(beside) if is_file(beside) else job.scenario), catalog)
     if loaded.scenario is None:
         diagnostics.items += loaded.diagnostics.items
         diagnostics.sources.update(loaded.diagnostics.sources)

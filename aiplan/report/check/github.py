@@ -29,6 +29,7 @@ def _lines(answer: Check) -> Iterator[str]:
     more: list[tuple[Checked, Verdict]] = []
     for state, command in COMMANDS.items():
         found = [(file, one) for file, one in answer.verdicts if one.state == state]
+        found.sort(key=lambda pair: not pair[1].broken)  # what cannot be read is told first
         shown = found if len(found) <= MOST else found[: MOST - 1]
         rest = found[len(shown) :]
         yield from (_annotation(command, file, one) for file, one in shown)

@@ -22,6 +22,8 @@ def document(answer: Difference) -> str:
     result = {
         "changed": answer.changed,
         "fields": [one._asdict() for one in answer.fields],
+        "alone": [one._asdict() for one in answer.alone],
+        "remarks": [one._asdict() for one in answer.remarks],
         "values": [_number(one) for one in answer.follows],
         "results": [_number(one) for one in answer.results],
         "terms": [
@@ -43,11 +45,15 @@ def document(answer: Difference) -> str:
 
 def rows(answer: Difference) -> Iterator[tuple[Cell, ...]]:
     """Yield a record for every change: causes before effects."""
-    for field in answer.fields:
-        yield "field", field.name, field.old, field.new, None, field.old_where, field.new_where
+    for kind, fields in (("field", answer.fields), ("remark", answer.remarks)):
+        for field in fields:
+            yield kind, field.name, field.old, field.new, None, field.old_where, field.new_where
+    for one in answer.alone:
+        for name, change in one.changes.items():
+            yield "alone", f"{one.name}: {name}", None, None, change, "", ""
     for kind, numbers in (("value", answer.follows), ("result", answer.results)):
-        for one in numbers:
-            yield kind, one.name, one.old, one.new, one.relative, "", ""
+        for number in numbers:
+            yield kind, number.name, number.old, number.new, number.relative, "", ""
     for term in answer.terms:
         yield "term", term.name, term.old, term.new, term.share, "", ""
 

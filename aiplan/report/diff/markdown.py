@@ -21,7 +21,13 @@ def page(answer: Difference) -> str:
     resolved = [("", "input", "old", "new", "change"), [wording.follows(one) for one in answer.follows]]
     results = [("", "result", "old", "new", "change"), [wording.result(one) for one in answer.results]]
     parts = [f"{marker(answer)}\n**{markdown(wording.headline(answer))}**\n", f"{markdown(wording.title(answer))}\n"]
-    parts += [_table(*block) for block in (changed, results) if block[1]]  # type: ignore[arg-type]
+    each = _alone(answer)
+    parts += [_table(*changed)] if changed[1] else []  # type: ignore[arg-type]
+    parts += [f"Each alone:\n\n{each}"] if each else []
+    parts += [_table(*results)] if results[1] else []  # type: ignore[arg-type]
+    if answer.remarks:
+        remarks = _table(("", "input", "old", "new", "where"), [wording.field(one) for one in answer.remarks])
+        parts.append(_folded(wording.REMARKS, remarks))
     if answer.follows:
         title = "What follows from these" if answer.fields else "Changed inputs"
         parts.append(_folded(title, _table(*resolved)))  # type: ignore[arg-type]
@@ -34,6 +40,11 @@ def page(answer: Difference) -> str:
     return "\n".join(parts)
 
 
+def _alone(answer: Difference) -> str:
+    header, rows = wording.alone(answer)
+    return _table(("", "input", *header[2:]), rows) if rows else ""
+
+
 def marker(answer: Difference) -> str:
     """Return a comment that nobody sees and a program finds: the file's name, whatever revision it comes from."""
     name = answer.sources[1] or answer.names[1]
@@ -42,7 +53,8 @@ def marker(answer: Difference) -> str:
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     cells = [[markdown(cell) if cell not in {"+", "-", "~"} else f"`{cell}`" for cell in row] for row in rows]
-    return markdown_table(header, cells, right=() if header[-1] == "where" else (2, 3, 4))
+    right = () if header[-1] == "where" else tuple(range(2, len(header) - (not header[-1])))
+    return markdown_table(header, cells, right=right)
 
 
 def _folded(title: str, text: str) -> str:

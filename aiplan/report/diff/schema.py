@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from aiplan.report.diff.wording import ALONE
 from aiplan.report.schema_parts import COUNT, NUMBER, TEXT, UNKNOWN, closed, items, or_none
 
 
@@ -23,6 +24,8 @@ def result() -> dict[str, Any]:
         {
             "changed": {"type": "boolean"},
             "fields": items(closed(field)),
+            "alone": items(closed({"name": TEXT, "changes": closed(dict.fromkeys(ALONE, UNKNOWN)), "problem": TEXT})),
+            "remarks": items(closed(field)),
             "values": items(closed(number)),
             "results": items(closed(number)),
             "terms": items(closed(term | dict.fromkeys(("old", "new", "change", "share_of_whole"), NUMBER))),

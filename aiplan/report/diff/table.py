@@ -33,6 +33,11 @@ def _blocks(answer: Difference) -> Iterator[RenderableType]:
         yield from _block(
             "Changed inputs", ("", "", "old", "new", "where"), [wording.field(one) for one in answer.fields]
         )
+    if answer.alone:
+        yield from _block("What each does alone", *wording.alone(answer))
+    if answer.remarks:
+        remarks = [wording.field(one) for one in answer.remarks]
+        yield from _block(wording.REMARKS, ("", "", "old", "new", "where"), remarks)
     if answer.follows:
         title = "What follows from these" if answer.fields else "Changed inputs"
         yield from _block(title, ("", "", "old", "new", "change"), [wording.follows(one) for one in answer.follows])
@@ -52,5 +57,7 @@ def _blocks(answer: Difference) -> Iterator[RenderableType]:
 def _block(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[RenderableType]:
     yield ""
     yield Text(title, BOLD)
-    numbers, gives_way = ((), (2, 3, 4)) if header[-1] == "where" else ((2, 3, 4), (1,))
+    last = len(header) - 1
+    numbers = () if header[last] == "where" else tuple(range(2, last + bool(header[last])))
+    gives_way = (2, 3, 4) if header[last] == "where" else (1,) if header[last] else (1, last)
     yield columns(header, [(f"  {sign}", *cells) for sign, *cells in rows], right=numbers, fold=gives_way)

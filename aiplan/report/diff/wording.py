@@ -64,6 +64,9 @@ ENDS = {
 }
 ENDS |= {"tokens_per_s": "1", "_s": "s"}
 """Units by the ends of names, where a name has none of its own."""
+ALONE = {"step_time_s": "step", "memory_bytes_per_gpu": "memory", "whole_time_s": "time", "cost_usd": "cost"}
+"""Results that a change alone is told by."""
+REMARKS = "Also changed, without effect"
 SMALLEST = 0.0005
 TREES = {
     "step": ("What changed the step", "s"),
@@ -106,6 +109,19 @@ def field(one: Input) -> tuple[str, str, str, str, str]:
     """Return sign, name, both texts, and where they stand."""
     where = " -> ".join(dict.fromkeys(place for place in (one.old_where, one.new_where) if place))
     return one.sign, one.name, one.old or "", one.new or "", where
+
+
+def alone(answer: Difference) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return heading and rows of what each change does alone; the time of the run where it is not that of the steps."""
+    told = [{name: change(share) for name, share in one.changes.items()} for one in answer.alone]
+    timed = any(one["whole_time_s"] != one["step_time_s"] for one in told)
+    shown = {name: label for name, label in ALONE.items() if timed or name != "whole_time_s"}
+    why = [f"not possible alone: {one.problem}" if one.problem else "" for one in answer.alone]
+    rows = [
+        ("", one.name, *(changes[name] for name in shown), remark)
+        for one, changes, remark in zip(answer.alone, told, why, strict=True)
+    ]
+    return ("", "", *shown.values(), ""), rows
 
 
 def follows(one: Number) -> tuple[str, str, str, str, str]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
 from typing import TYPE_CHECKING, Any
 
-from aiplan.report.text import clean
+from aiplan.report.text import clean, yaml_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,8 +12,6 @@ if TYPE_CHECKING:
     from aiplan.adapters.imports.ledger import Fact
     from aiplan.planning.imports import Imported
 
-PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./+ -]*[A-Za-z0-9+]|[A-Za-z]")
-WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 ORDER = ("name", "model", "workload", "cluster", "plan", "communication", "software")
 LACKING = {
     "model": "# model: llama-3-8b              # not in these files: a name of the library, a path or a shape",
@@ -37,7 +33,7 @@ def scenario_file(answer: Imported, usual: Sequence[tuple[str, int, str]] = ()) 
     nested = _nested(answer, usual)
     lines = [f"# read from {clean(', '.join(answer.files))} by aiplan import", "schema_version: 1"]
     if "name" not in nested and answer.model is not None:
-        lines.append(f"name: {_scalar(answer.model.name)}")
+        lines.append(f"name: {yaml_scalar(answer.model.name)}")
     for name in sorted({*nested, *LACKING}, key=ORDER.index):
         if name in nested:
             lines += _lines(name, nested[name], 0)
@@ -75,16 +71,5 @@ def _lines(name: str, child: Any, depth: int) -> Iterator[str]:
             yield from _lines(below, value, depth + 1)
         return
     value, remark = child
-    text = f"{indent}{name}: {_scalar(value)}"
+    text = f"{indent}{name}: {yaml_scalar(value)}"
     yield f"{text:<{COMMENT_AT}}  # {clean(remark)}" if remark else text
-
-
-def _scalar(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        return json.dumps(value)
-    if isinstance(value, str):
-        plain = PLAIN.fullmatch(value) and value.lower() not in WORDS
-        return value if plain else json.dumps(value)
-    return str(value)

@@ -103,20 +103,21 @@ def as_plan(plan: Plan, scenario_data: int) -> str:
 
 def as_file(plan: Plan) -> str:
     """Return a plan as it stands in a scenario file."""
+    return f"plan: {{{', '.join(f'{name}: {value}' for name, value in plan_fields(plan).items())}}}"
+
+
+def plan_fields(plan: Plan) -> dict[str, str]:
+    """Return the fields of a plan that say more than leaving them out would, as texts of a scenario file."""
     fields = {name: value for name, value in vars(plan).items() if name != "overlap" and _told(name, value)}
     overlap = {name: value for name, value in vars(plan.overlap).items() if value is not None}
     if overlap:
-        fields["overlap"] = f"{{{_flow(overlap)}}}"
-    return f"plan: {{{_flow(fields)}}}"
+        fields["overlap"] = "{" + ", ".join(f"{name}: {str(value).lower()}" for name, value in overlap.items()) + "}"
+    return {name: str(value).lower() for name, value in fields.items()}
 
 
 def _told(name: str, value: object) -> bool:
     usual = {"recompute": "none", "offload": "none", "cuda_graphs": "none", "count_embedding_as_layer": False}
     return value not in (None, ()) and (value != 1 or name in {"tensor", "zero"}) and usual.get(name) != value
-
-
-def _flow(fields: dict[str, object]) -> str:
-    return ", ".join(f"{name}: {str(value).lower()}" for name, value in fields.items())
 
 
 def _rows(answer: Answer, choices: Sequence[Choice]) -> list[tuple[str, ...]]:
