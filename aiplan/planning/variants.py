@@ -114,7 +114,7 @@ def load_source(source: Source, catalog: Catalog, settings: Sequence[Setting] = 
 def load_tree(tree: Node, place: Place, catalog: Catalog) -> Loaded:
     """Load a scenario that has been read, its plan searched if it says so."""
     diagnostics = Diagnostics()
-    scenario = resolve_tree(tree, place, catalog, diagnostics, (), _read_model)
+    scenario = resolve_tree(tree, place, catalog, diagnostics, (), read_any_model)
     return _planned(_sound(scenario, diagnostics))
 
 
