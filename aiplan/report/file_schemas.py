@@ -32,6 +32,7 @@ OF_A_ROW: dict[str, dict[str, Any]] = {
     "id": {"type": "string", "description": "Name of the run"},
     "quality": {"enum": ["A", "B", "C"], "description": "How sure the figures are"},
     "complete": {"enum": [True, False, "yes", "no"], "description": "Whether the layout is published"},
+    "circumstances": {"type": "string", "description": "Why a prediction may be far off"},
     "assumed": {"type": "array", "items": {"type": "string"}, "description": "What is not published, and was assumed"},
 }
 
