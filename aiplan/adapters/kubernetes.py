@@ -41,6 +41,14 @@ class PodSpec(NamedTuple):
     rack_label: str = RACK_LABEL
     rdma: str = ""
     environment: tuple[tuple[str, str], ...] = ()
+    arguments: tuple[str, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    folder: str = ""
+
+    @property
+    def config(self) -> str:
+        """Name of the ConfigMap of its files."""
+        return f"{self.name}-config"
 
     @property
     def elastic(self) -> bool:
@@ -92,6 +100,7 @@ def pod_spec(spec: PodSpec, endpoint: str = "", container: str = "trainer", rest
                 "name": container,
                 "image": spec.image,
                 "command": [*arguments, spec.script],
+                **({"args": list(spec.arguments)} if spec.arguments else {}),
                 "env": [{"name": name, "value": value} for name, value in spec.environment],
                 "resources": resources(spec),
                 "volumeMounts": [{"name": "shared-memory", "mountPath": "/dev/shm"}],  # noqa: S108  of the pod
@@ -99,6 +108,9 @@ def pod_spec(spec: PodSpec, endpoint: str = "", container: str = "trainer", rest
         ],
         "volumes": [{"name": "shared-memory", "emptyDir": {"medium": "Memory"}}],
     }
+    if spec.files:
+        found["containers"][0]["volumeMounts"].append({"name": "settings", "mountPath": spec.folder})
+        found["volumes"].append({"name": "settings", "configMap": {"name": spec.config}})
     if not spec.environment:
         del found["containers"][0]["env"]
     if spec.rdma and spec.pods > 1:
@@ -110,6 +122,14 @@ def pod_spec(spec: PodSpec, endpoint: str = "", container: str = "trainer", rest
     if spec.tolerations:
         found["tolerations"] = [{"key": key, "operator": "Exists"} for key in spec.tolerations]
     return found
+
+
+def config_map(spec: PodSpec) -> list[Manifest]:
+    """Return the files of a job, if it has any."""
+    if not spec.files:
+        return []
+    about = {"name": spec.config, "namespace": spec.namespace, "labels": {"app": spec.name}}
+    return [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": about, "data": dict(spec.files)}]
 
 
 def template(spec: PodSpec, endpoint: str, container: str, restart: str, *, near: bool = True) -> Manifest:
@@ -223,6 +243,7 @@ def train_job(spec: PodSpec) -> list[Manifest]:
         "numProcPerNode": max(spec.gpus, 1),
         "image": spec.image,
         "command": ["torchrun", spec.script],
+        **({"args": list(spec.arguments)} if spec.arguments else {}),
         "resourcesPerNode": resources(spec),
     }
     if spec.environment:

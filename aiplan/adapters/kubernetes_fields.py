@@ -281,6 +281,7 @@ _KUEUE = "kueue.x-k8s.io/v1beta2"
 KINDS: dict[tuple[str, str], Fields] = {
     ("v1", "Pod"): _kind(POD),
     ("v1", "Namespace"): {"apiVersion!": TEXT, "kind!": TEXT, "metadata!": META},
+    ("v1", "ConfigMap"): {"apiVersion!": TEXT, "kind!": TEXT, "metadata!": META, "data": ANY, "immutable": TRUTH},
     ("v1", "Service"): _kind({"clusterIP": TEXT, "selector": LABELS, "ports": [ANY], "type": TEXT}),
     ("v1", "ResourceQuota"): _kind({"hard": AMOUNTS, "scopes": [TEXT], "scopeSelector": SCOPE}),
     ("v1", "LimitRange"): _kind({"limits!": [LIMIT_ITEM]}),

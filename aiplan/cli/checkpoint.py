@@ -49,7 +49,7 @@ def checkpoint(
     from aiplan.report.checkpoint import render
     from aiplan.report.checkpoint.drawing import graph
 
-    source, changes, catalog = source_of(scenario), assignments(settings or ()), session.catalog()
+    source, changes, catalog = source_of(*scenario), assignments(settings or ()), session.catalog()
     loaded = session.load(source, catalog, changes)
     answer = checkpoint_answer(loaded, source, catalog, changes, target or TARGET)
     session.curves(svg, lambda: graph(answer))

@@ -29,6 +29,7 @@ Examples:
   aiplan estimate gpt3-175b-a100
   aiplan estimate my.yaml --set plan.tensor=4 --format json -o my.json
   aiplan estimate my.yaml --explain step.tensor
+  aiplan estimate config.json ds_config.json --set cluster.node=dgx-h100 --set cluster.nodes=2
   aiplan estimate --model llama-3-70b --gpu h100-sxm --gpus 1024 --tokens 15T --save my.yaml
 """
 
@@ -76,8 +77,8 @@ def estimate(
 
     changes, layers = assignments(settings or ()), session.catalog()
     text = None
-    if scenario is not None:
-        source = source_of(scenario)
+    if scenario:
+        source = source_of(*scenario)
     else:
         from aiplan.planning.oneline import Words, scenario_text
 
@@ -106,11 +107,11 @@ def estimate(
     raise typer.Exit(session.verdict(answer))
 
 
-def _check_words(scenario: str | None, words: "Mapping[str, object]", more: "Mapping[str, object]") -> None:
+def _check_words(scenario: list[str] | None, words: "Mapping[str, object]", more: "Mapping[str, object]") -> None:
     """Refuse a scenario together with a question in words, and half a question."""
     given = [name for name, value in {**words, **more}.items() if value is not None]
-    if scenario is not None and given:
+    if scenario and given:
         raise typer.BadParameter("a scenario says that itself; use --set to change it", param_hint=given[0])
     missing = [name for name, value in words.items() if value is None]
-    if scenario is None and missing:
+    if not scenario and missing:
         raise typer.BadParameter(f"give a SCENARIO, or {', '.join(words)}", param_hint=missing[0])

@@ -17,8 +17,8 @@ K8S_SHORT = "Manifests of Kubernetes for jobs, queues and classes."
 K8S_HELP = """Print the manifests of Kubernetes for a jobs file, or for a scenario.
 
 Namespaces, priority classes, quotas and queues come first, then every job once: GPUs as limits equal to requests,
-shared memory, tolerations, racks, and the NCCL environment of a job's scenario. Image, script and labels are
-placeholders for those of your site.
+shared memory, tolerations, racks, and the NCCL environment of a job's scenario, with the arguments or the file of
+settings that run its plan (Megatron, torchtitan, DeepSpeed). Image and labels are placeholders for those of your site.
 
 \b
 Examples:
@@ -107,7 +107,7 @@ def nccl_env(
     from aiplan.planning.variants import assignments
     from aiplan.report.nccl_env import render_kubernetes, render_shell
 
-    loaded = session.load(source_of(scenario), session.catalog(), assignments(settings or ()))
+    loaded = session.load(source_of(*scenario), session.catalog(), assignments(settings or ()))
     answer = nccl_environment(loaded)
     report = render_kubernetes if syntax == Syntax.KUBERNETES else render_shell
     session.emit(lambda look: report(answer, session.form, look))
@@ -124,7 +124,7 @@ def _command(name: str) -> "Callable[..., None]":
         from aiplan.planning.variants import Loaded, assignments
         from aiplan.report.exports import render
 
-        loaded = session.load(source_of(scenario), session.catalog(), assignments(settings or ()))
+        loaded = session.load(source_of(*scenario), session.catalog(), assignments(settings or ()))
         target = registry.TARGETS[name]
         answer = target.export(loaded)
         doubts = Diagnostics()
@@ -158,7 +158,9 @@ def k8s(
     ],
     flavor: Annotated[Flavor, typer.Option("--flavor", help="As what jobs are written.")] = Flavor.JOBSET,
     image: Annotated[str, typer.Option("--image", metavar="NAME", help="Image of the containers.")] = IMAGE,
-    script: Annotated[str, typer.Option("--script", metavar="PATH", help="What torchrun starts.")] = "train.py",
+    script: Annotated[
+        str, typer.Option("--script", metavar="PATH", help="What torchrun starts; that of the software if not given.")
+    ] = "",
     rack_label: Annotated[
         str, typer.Option("--rack-label", metavar="KEY", help="Label of a node that names its rack.")
     ] = "topology.example.com/rack",
@@ -169,6 +171,7 @@ def k8s(
     """Print manifests."""
     from aiplan.declare import Diagnostics
     from aiplan.planning.scheduling.manifests import Site, manifests, plan_of
+    from aiplan.planning.variants import Loaded
     from aiplan.report.manifests import manifests_text
 
     catalog, diagnostics = session.catalog(), Diagnostics()
@@ -177,5 +180,6 @@ def k8s(
         raise diagnostics.failure()
     found = manifests(plan, flavor, Site(image, script, rack_label, rdma), catalog, diagnostics)
     diagnostics.raise_if_errors()
+    session.warn(Loaded(None, diagnostics))
     inputs = {"source": source, "flavor": flavor.value}
     session.emit(lambda _: manifests_text(found, session.form, inputs))

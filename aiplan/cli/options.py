@@ -38,14 +38,13 @@ class Convention(StrEnum):
     HARDWARE = "hardware"
 
 
+SCENARIO_HELP = (
+    "Scenario file, name of a scenario of the library, or - for standard input; or files of other programs that make "
+    "one scenario together."
+)
 ScenarioArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="SCENARIO",
-        help="Scenario file, name of a scenario of the library, or - for standard input.",
-        autocompletion=scenarios,
-        show_default=False,
-    ),
+    list[str],
+    typer.Argument(metavar="SCENARIO...", help=SCENARIO_HELP, autocompletion=scenarios, show_default=False),
 ]
 ScenariosArgument = Annotated[
     list[str],
@@ -57,13 +56,8 @@ ScenariosArgument = Annotated[
     ),
 ]
 OptionalScenario = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[SCENARIO]",
-        help="Scenario file, name of a scenario of the library, or - for standard input.",
-        autocompletion=scenarios,
-        show_default=False,
-    ),
+    list[str] | None,
+    typer.Argument(metavar="[SCENARIO]...", help=SCENARIO_HELP, autocompletion=scenarios, show_default=False),
 ]
 RunsArgument = Annotated[
     list[str] | None,

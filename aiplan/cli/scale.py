@@ -68,7 +68,7 @@ def scale(
     bound = amount("--holds", holds, "fraction", found)
     found.raise_if_errors()
     request = Request(tuple(parse_counts(gpus, "--gpus")), KINDS[scaling], replan, conditions, bound, convention)
-    source, changes, layers = source_of(scenario), assignments(settings or ()), session.catalog()
+    source, changes, layers = source_of(*scenario), assignments(settings or ()), session.catalog()
     with Progress("sizes", len(request.accelerators) * len(request.kinds), quiet=session.quiet) as progress:
         answer = scale_all(source, layers, changes, request, progress.upto)
     answer.raise_if_unanswered()

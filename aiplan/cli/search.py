@@ -78,7 +78,7 @@ def search(
     found = Diagnostics()
     conditions = read_conditions(where or (), found)
     found.raise_if_errors()
-    source, changes, layers = source_of(scenario), assignments(settings or ()), session.catalog()
+    source, changes, layers = source_of(*scenario), assignments(settings or ()), session.catalog()
     varied = variants(vary or ())
     scenarios = [session.unsized(source, layers, (*changes, *variant.settings)) for variant in varied]
     if objective in OF_THE_RUN and not all(one.run for one in scenarios):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from aiplan.scenario.runs import MeasuredRun
 
 STANDARD = "-"
+JOIN = "+"
+"""What joins the names of files that make one scenario together."""
 PROJECT_CATALOG = Path("hardware_catalog")
 
 
@@ -170,12 +172,22 @@ class Session(NamedTuple):
         self.say(f"wrote {path}")
 
 
-def source_of(text: str) -> Source:
-    """Return where a scenario is read from; `-` is standard input."""
+def source_of(*texts: str) -> Source:
+    """Return where a scenario is read from; `-` is standard input, several files, or `a+b`, make one scenario."""
     from aiplan.declare.source import MAX_BYTES
     from aiplan.planning.variants import Source
 
-    return Source(text, sys.stdin.buffer.read(MAX_BYTES + 1)) if text == STANDARD else Source(text)
+    names = texts if len(texts) > 1 else _joined(texts[0])
+    files = tuple((name, sys.stdin.buffer.read(MAX_BYTES + 1) if name == STANDARD else None) for name in names)
+    return Source(JOIN.join(names), together=files) if len(files) > 1 else Source(*files[0])
+
+
+def _joined(text: str) -> tuple[str, ...]:
+    """Return the files that a text names together: `a+b`, if no file has this name and one has that of a part."""
+    parts = tuple(text.split(JOIN))
+    if len(parts) < 2 or not all(parts) or Path(text).exists():
+        return (text,)
+    return parts if any(Path(part).exists() for part in parts) else (text,)
 
 
 def log_texts(names: Sequence[str], diagnostics: Diagnostics) -> list[tuple[str, bytes]]:

@@ -87,7 +87,7 @@ def size(
     found.raise_if_errors()
     nodes = tuple(node or ())
     request = Request(limits, goal or usual_goal(limits, nodes), nodes, conditions, sure, convention)
-    source, changes, layers = source_of(scenario), assignments(settings or ()), session.catalog()
+    source, changes, layers = source_of(*scenario), assignments(settings or ()), session.catalog()
     with Progress("searches", None, quiet=session.quiet) as progress:
         answer = size_all(source, layers, changes, request, progress.upto)
     session.curves(svg, lambda: graph(answer))

@@ -34,7 +34,7 @@ def storage(session: "Session", scenario: ScenarioArgument, settings: SetOption 
     from aiplan.report.storage import render
 
     catalog = session.catalog()
-    loaded = session.load(source_of(scenario), catalog, assignments(settings or ()))
+    loaded = session.load(source_of(*scenario), catalog, assignments(settings or ()))
     answer = storage_answer(loaded, catalog)
     session.emit(lambda look: render(answer, session.form, look))
     if not answer.met:

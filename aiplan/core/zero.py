@@ -104,6 +104,39 @@ def state_shards(zero: Numeric, stage: Numeric, ranks: Numeric) -> Numeric:
 
 
 @closed_form
+def sharing_ranks(ranks: Numeric, copies: Numeric) -> Numeric:
+    """Ranks that share one copy of the sharded states.
+
+    s = r / R
+
+    Parameters
+    ----------
+    ranks : numeric
+        Ranks r that hold the same parameters. [-]
+    copies : numeric
+        Copies R of the states. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [-]
+
+    Notes
+    -----
+    1 copy is plain ZeRO. With more, neighbours share one: weights are gathered among them, and gradients are scattered
+    among them and then added up over the copies, as often (hybrid sharding of FSDP; MiCS adds up once a step).
+
+    References
+    ----------
+    .. [1] Zhao et al., "PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel", 2023, section 3.2.2.
+       https://arxiv.org/abs/2304.11277
+    .. [2] Zhang et al., "MiCS: Near-linear Scaling for Training Gigantic Model on Public Cloud", 2022.
+       https://arxiv.org/abs/2205.00119
+    """
+    return np.divide(ranks, copies)
+
+
+@closed_form
 def reductions_per_step(zero: Numeric, micro_batches: Numeric) -> Numeric:
     """How often gradients are reduced per step.
 

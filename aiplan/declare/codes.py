@@ -106,6 +106,8 @@ _ROWS = (
     Code("AIP310", "model-shape", "The shape of the model contradicts itself."),
     Code("AIP311", "no-plan-fits", "No legal plan of the model fits into the memory, or meets the conditions."),
     Code("AIP312", "no-size-possible", "None of the numbers of accelerators asked for is possible."),
+    Code("AIP313", "shard-group", "The ranks that share a copy of the states do not divide evenly, or share nothing."),
+    Code("AIP314", "offload", "What the plan puts on the host is not sharded, so every rank would keep all of it."),
     # Communication
     Code("AIP320", "sharded-gradients", "The communication needs whole gradients, and the plan shards them."),
     Code("AIP321", "accuracy-not-modelled", "The choice changes how the model learns, and only its time is modelled."),

@@ -140,7 +140,7 @@ def read(text: str | bytes, name: str, diagnostics: Diagnostics | None = None) -
             "AIP113", f"'{name}' is larger than {MAX_BYTES >> 20} MiB", hint="no file that is meant is this large"
         )
         raise found.failure()
-    root = _Reader(name, found).document(_decode(text, name, found))
+    root = Reader(name, found).document(decode(text, name, found))
     if diagnostics is None:
         found.raise_if_errors()
     return root
@@ -149,11 +149,11 @@ def read(text: str | bytes, name: str, diagnostics: Diagnostics | None = None) -
 def read_value(source: str, start: int, diagnostics: Diagnostics) -> Node:
     """Read the YAML value that begins at column `start` (0-based) of a command line option."""
     diagnostics.sources[source] = source
-    return _Reader(source, diagnostics, shift=start).document(source[start:], blank_is_null=True)
+    return Reader(source, diagnostics, shift=start).document(source[start:], blank_is_null=True)
 
 
-class _Reader:
-    """Turns the event stream of one document into nodes."""
+class Reader:
+    """Turns the event stream of one document into nodes; what points elsewhere in the text is refused."""
 
     def __init__(self, name: str, diagnostics: Diagnostics, shift: int = 0) -> None:
         self.name = name
@@ -163,6 +163,7 @@ class _Reader:
         self.values = 0
 
     def document(self, text: str, *, blank_is_null: bool = False) -> Node:
+        """Return the only document of a text."""
         import yaml  # noqa: PLC0415 - start-up: only a command that reads a file pays for it
 
         unreadable = find_unreadable(text)
@@ -204,9 +205,15 @@ class _Reader:
         if self.values > MAX_VALUES:
             self._fail("AIP113", f"'{self.name}' holds more than {MAX_VALUES:,} values", mark, None)
         if isinstance(event, self.yaml.AliasEvent):
-            self._refuse(f"alias '*{event.anchor}' is not accepted", event, "write the value out in each place")
-            return Scalar(None, "", quoted=False, mark=mark)
-        self._refuse_anchor_and_tag(event)
+            return self._alias(event, mark, depth)
+        if event.tag is not None:
+            self._refuse("a tag ('!...') is not accepted", event, "write the plain value without it")
+        node = self._content(event, mark, depth)
+        if event.anchor is not None:
+            self._anchor(event.anchor, node, event)
+        return node
+
+    def _content(self, event: Any, mark: Mark, depth: int) -> Node:
         if isinstance(event, self.yaml.ScalarEvent):
             text: str = event.value
             return Scalar(text, text, True, mark) if event.style else Scalar(resolve(text), text, False, mark)
@@ -222,13 +229,14 @@ class _Reader:
     def _mapping(self, mark: Mark, depth: int) -> Mapping:
         first: dict[str, Scalar] = {}
         items: list[tuple[Scalar, Node]] = []
+        merged: list[tuple[Scalar, Node]] = []
         while not isinstance(event := next(self.events), self.yaml.MappingEndEvent):
             key = self._node(event, depth + 1)
             value = self._node(next(self.events), depth + 1)
             if not isinstance(key, Scalar):
                 self._refuse("a list or mapping cannot be a key", event, "write the key as plain text", code="AIP101")
             elif key.text == "<<" and not key.quoted:
-                self._refuse("merge key '<<' is not accepted", event, "write the keys out in each place")
+                merged += self._merge(value, event)
             elif key.text in first:
                 before = first[key.text].mark
                 self.diagnostics.error(
@@ -241,13 +249,22 @@ class _Reader:
             else:
                 first[key.text] = key
                 items.append((key, value))
+        for key, value in merged:  # what is written here counts more than what is merged
+            if key.text not in first:
+                first[key.text] = key
+                items.append((key, value))
         return Mapping(items, mark)
 
-    def _refuse_anchor_and_tag(self, event: Any) -> None:
-        if event.anchor is not None:
-            self._refuse(f"anchor '&{event.anchor}' is not accepted", event, "write the value out in each place")
-        if event.tag is not None:
-            self._refuse("a tag ('!...') is not accepted", event, "write the plain value without it")
+    def _alias(self, event: Any, mark: Mark, depth: int) -> Node:  # noqa: ARG002  others put in what it stands for
+        self._refuse(f"alias '*{event.anchor}' is not accepted", event, "write the value out in each place")
+        return Scalar(None, "", quoted=False, mark=mark)
+
+    def _anchor(self, name: str, node: Node, event: Any) -> None:  # noqa: ARG002
+        self._refuse(f"anchor '&{name}' is not accepted", event, "write the value out in each place")
+
+    def _merge(self, value: Node, event: Any) -> list[tuple[Scalar, Node]]:  # noqa: ARG002
+        self._refuse("merge key '<<' is not accepted", event, "write the keys out in each place")
+        return []
 
     def _refuse(self, problem: str, event: Any, hint: str, code: str = "AIP112") -> None:
         """Note a construct that leaves the tree unusable, and read on for more."""
@@ -269,7 +286,7 @@ class _Reader:
         return Mark(self.name, line + 1, first, first + width)
 
 
-def _decode(text: str | bytes, name: str, diagnostics: Diagnostics) -> str:
+def decode(text: str | bytes, name: str, diagnostics: Diagnostics) -> str:
     """Text without byte order mark, kept for code frames; or a clear refusal of what is not UTF-8."""
     if isinstance(text, bytes):
         try:

@@ -43,11 +43,11 @@ def parameters(model: ModelInputs) -> Parameters:
     every = compose.summed(attention, norms)
     all_experts = network.moe_block_parameters(model.experts, one_expert, shared, router)
     active_experts = network.moe_block_parameters(model.top_k, one_expert, shared, router)
-    module = compose.summed(every, compose.chosen(model.moe_layers, all_experts, dense_mlp))
-    next_token = network.next_token_parameters(module, model.hidden, model.norm_vectors, model.mtp_layers)
-    outside = compose.summed(embedding, head, ends, next_token)
 
     def whole(moe_block: Array) -> Array:
+        module = compose.summed(every, compose.chosen(model.moe_layers, moe_block, dense_mlp))
+        next_token = network.next_token_parameters(module, model.hidden, model.norm_vectors, model.mtp_layers)
+        outside = compose.summed(embedding, head, ends, next_token)
         counted: Array = network.network_parameters(
             model.layers, model.moe_layers, every, dense_mlp, moe_block, outside
         )

@@ -9,6 +9,7 @@ import numpy as np
 from aiplan.core import buffers, compose, cost, training
 from aiplan.engine.counts import CONVENTIONS, flops_per_token, parameters
 from aiplan.engine.footprint import held, memory_terms
+from aiplan.engine.offload import host_memory
 from aiplan.engine.power import energy_terms
 from aiplan.engine.step import step_terms
 from aiplan.engine.supply import loading_terms, supply_terms
@@ -52,6 +53,7 @@ def step_and_memory(values: Inputs, run: RunInputs | None = None) -> dict[str, A
         terms |= at_step(values, run, terms, terms["step"])
     terms["memory.stage"] = compose.at_stage(values.stages.index, fullest)
     terms["memory.capacity"] = values.cluster.memory_capacity
+    terms["host.memory"] = host_memory(values, holds)
     terms["memory.needed"] = buffers.bytes_beyond(terms["memory"], terms["memory.cached"])
     return terms
 

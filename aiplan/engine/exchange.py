@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.core import adaptive, collectives, compose, compression, overlap, topology, zero
+from aiplan.core import adaptive, collectives, compose, compression, overlap, sharding, topology, zero
 from aiplan.engine import reductions, wires
 from aiplan.engine.compressed import Coded, coded, shares
 
@@ -92,7 +92,8 @@ def _exchange(values: Inputs, net: Wires, parameters: Array, share: Array, ranks
         net.link_latency,
         net.network_latency,
     )
-    part = reductions.reduce_scatter(net, group, codes.sent)
+    near = _sharing(values, group)
+    part = reductions.reduce_scatter(net, near, codes.sent)
     everything = collectives.ring_all_gather_time(codes.received, ranks, bandwidth, latency)
     added_up = inside = reductions.all_reduce(net, group, codes.sent)
     if np.any(how.inside_every):
@@ -103,7 +104,25 @@ def _exchange(values: Inputs, net: Wires, parameters: Array, share: Array, ranks
             how.gathers, how.exchanges, everything, compose.summed(exchange, part), added_up
         ),
         reduce_inside=inside,
-        reduce_scatter=compose.chosen(how.exchanges, exchange, part),
-        gather=reductions.all_gather(net, group, weights),
+        reduce_scatter=compose.chosen(how.exchanges, exchange, _over_copies(values, net, near, codes.sent, part)),
+        gather=reductions.all_gather(net, near, weights),
         codes=codes,
     )
+
+
+def _sharing(values: Inputs, group: reductions.Group) -> reductions.Group:
+    """Return the ranks of a group that share one copy of the states: all of them, or neighbours."""
+    copies = values.plan.copies
+    if not np.any(copies > 1):
+        return group
+    return group._replace(ranks=zero.sharing_ranks(group.ranks, copies))
+
+
+def _over_copies(values: Inputs, net: Wires, near: reductions.Group, nbytes: Array, part: Array) -> Array:
+    """Return the time of a reduction that is scattered over the ranks of a copy, and added up over the copies then."""
+    copies = values.plan.copies
+    if not np.any(copies > 1):
+        return part
+    across = near._replace(ranks=copies, stride=compose.product(near.stride, near.ranks))
+    time: Array = compose.summed(part, reductions.all_reduce(net, across, sharding.share(nbytes, near.ranks)))
+    return time

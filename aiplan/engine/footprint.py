@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.core import buffers, compose, flops, memory, pipeline, sharding, training, transformer, widths, zero
+import numpy as np
+
+from aiplan.core import (
+    buffers,
+    compose,
+    flops,
+    memory,
+    offload,
+    pipeline,
+    sharding,
+    training,
+    transformer,
+    widths,
+    zero,
+)
 from aiplan.engine.compressed import coding_memory
 from aiplan.engine.counts import Parameters, head_widths, held_kv_heads, mean_ffn_width, parameters, stage_layers
 
@@ -50,9 +64,10 @@ def held(values: Inputs) -> Held:
     per_layer = sharding.expert_layer_parameters(model.experts, count.expert, plan.expert, plan.expert_tensor)
     experts = compose.product(values.stages.moe_layers, per_layer)
     expert_shards = sharding.expert_shards(plan.data, plan.context, plan.tensor, plan.expert, plan.expert_tensor)
+    sharing = zero.sharing_ranks(zero.gradient_ranks(plan.data, plan.context), plan.copies)
     updated = compose.summed(
-        sharding.share(dense, zero.state_shards(plan.zero, 1, zero.gradient_ranks(plan.data, plan.context))),
-        sharding.share(experts, zero.state_shards(plan.zero, 1, expert_shards)),
+        sharding.share(dense, zero.state_shards(plan.zero, 1, sharing)),
+        sharding.share(experts, zero.state_shards(plan.zero, 1, zero.sharing_ranks(expert_shards, plan.copies))),
     )
     fullest = compose.busiest(compose.summed(dense, experts), values.stages.copies)
     return Held(
@@ -122,7 +137,8 @@ def _per_stage(values: Inputs, holds: Held) -> tuple[dict[str, Array], Array]:
 
 def _states(values: Inputs, holds: Held) -> dict[str, Array]:
     plan, work = values.plan, values.workload
-    ranks = zero.gradient_ranks(plan.data, plan.context)
+    ranks = zero.sharing_ranks(zero.gradient_ranks(plan.data, plan.context), plan.copies)
+    expert_ranks = zero.sharing_ranks(holds.expert_shards, plan.copies)
     terms = {}
     kinds = (
         ("memory.weights", work.weight_bytes, 3),
@@ -131,9 +147,16 @@ def _states(values: Inputs, holds: Held) -> dict[str, Array]:
     )
     for name, size, from_stage in kinds:
         dense = memory.state_bytes(holds.dense, size, zero.state_shards(plan.zero, from_stage, ranks))
-        experts = memory.state_bytes(holds.experts, size, zero.state_shards(plan.zero, from_stage, holds.expert_shards))
+        experts = memory.state_bytes(holds.experts, size, zero.state_shards(plan.zero, from_stage, expert_ranks))
         terms[name] = compose.summed(dense, experts)
-    return terms
+    if not np.any(plan.offload_optimizer):
+        return terms
+    gone = {
+        "memory.weights": plan.offload_weights,
+        "memory.gradients": compose.repeated(zero.reaches(plan.zero, 2), plan.offload_optimizer),
+        "memory.optimizer": plan.offload_optimizer,
+    }
+    return {name: offload.on_device(term, gone[name]) for name, term in terms.items()}
 
 
 def activation_bytes_per_layer(values: Inputs) -> tuple[Array, Array]:
@@ -217,13 +240,14 @@ def _dynamic(values: Inputs, holds: Held) -> dict[str, Array]:
 def _gathered(values: Inputs, holds: Held, dynamic: Array) -> Array:
     """Return what weights take that are gathered: for the layer in use, for a whole stage, or after the update."""
     plan, work = values.plan, values.workload
-    ranks, sharded = zero.gradient_ranks(plan.data, plan.context), zero.reaches(plan.zero, 3)
+    ranks = zero.sharing_ranks(zero.gradient_ranks(plan.data, plan.context), plan.copies)
+    expert_ranks, sharded = zero.sharing_ranks(holds.expert_shards, plan.copies), zero.reaches(plan.zero, 3)
     layers = memory.gathered_layer_bytes(holds.layer, work.weight_bytes, sharded, values.communication.prefetch)
     stage = buffers.gathered_stage_bytes(
         compose.summed(holds.dense, holds.experts), work.weight_bytes, work.gradient_bytes, sharded
     )
     dense = buffers.gather_buffer_bytes(holds.dense, work.weight_bytes, ranks, plan.gather_copy)
-    experts = buffers.gather_buffer_bytes(holds.experts, work.weight_bytes, holds.expert_shards, plan.gather_copy)
+    experts = buffers.gather_buffer_bytes(holds.experts, work.weight_bytes, expert_ranks, plan.gather_copy)
     gathered: Array = compose.summed(
         compose.chosen(plan.stays_gathered, stage, layers),
         buffers.bytes_beyond(compose.summed(dense, experts), dynamic),

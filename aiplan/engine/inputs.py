@@ -111,6 +111,9 @@ class ClusterInputs(_Named):
     launch: Array
     host_time: Array
     host_time_experts: Array
+    host_link: Array
+    host_update_rate: Array
+    host_memory: Array
     late_host: Array
     straggling: Array
     step_overhead: Array
@@ -159,6 +162,9 @@ class PlanInputs(_Named):
     data: Array
     micro_batch: Array
     zero: Array
+    copies: Array
+    offload_optimizer: Array
+    offload_weights: Array
     gather_copy: Array
     reduces_after: Array
     stays_gathered: Array

@@ -22,6 +22,7 @@ from aiplan.core import (
 from aiplan.engine.counts import stage_layers
 from aiplan.engine.data_parallel import data_parallel_terms
 from aiplan.engine.layer import Layer, Pass, layer, linear
+from aiplan.engine.offload import offload_time
 from aiplan.engine.wires import ring, send, wires
 
 if TYPE_CHECKING:
@@ -51,8 +52,9 @@ def step_terms(values: Inputs, held: Held) -> dict[str, Array]:
     busy = compose.at_stage(stage.total, busiest)
     everything = compose.over_stages(stage.total, values.stages.copies)
     terms["step.bubble"] = pipeline.bubble_time(everything, busy, values.plan.interleave)
-    forward, backward = compose.at_stage(stage.forward, busiest), compose.at_stage(stage.backward, busiest)
-    terms |= data_parallel_terms(values, net, held, count, Pass(forward, backward)) | _optimizer(values, held)
+    one = Pass(compose.at_stage(stage.forward, busiest), compose.at_stage(stage.backward, busiest))
+    terms["step.offload"] = offload_time(values, held, count, one)
+    terms |= data_parallel_terms(values, net, held, count, one) | _optimizer(values, held)
     return terms | {"step.stragglers": _stragglers(values, compose.summed(*terms.values()))}
 
 
@@ -193,7 +195,17 @@ def _optimizer(values: Inputs, held: Held) -> dict[str, Array]:
     nbytes = traffic.optimizer_traffic(
         held.optimizer_parameters, work.optimizer_bytes, work.gradient_bytes, work.weight_bytes
     )
+    device = compute.memory_bound_time(nbytes, rate, 4.0, cluster.launch)
     return {
-        "step.optimizer": compute.memory_bound_time(nbytes, rate, 4.0, cluster.launch),
+        "step.optimizer": _on_device(values, device),
         "step.overhead": compose.repeated(cluster.step_overhead, 1.0),
     }
+
+
+def _on_device(values: Inputs, update: Array) -> Array:
+    """Return the time of an update, which takes none on the device where the states lie on the host."""
+    gone = values.plan.offload_optimizer
+    if not np.any(gone):
+        return update
+    left: Array = compose.chosen(gone, 0.0, update)
+    return left

@@ -34,6 +34,7 @@ TREE: dict[str, Branch] = {
             "step.bubble",
             "step.data",
             "step.optimizer",
+            "step.offload",
             "step.overhead",
             "step.stragglers",
             "step.loading",
@@ -78,6 +79,7 @@ TREE: dict[str, Branch] = {
     "step.data.compression": Branch("Encoding and decoding of compressed gradients", "s"),
     "step.overhead": Branch("Data loading, logging, synchronisation", "s"),
     "step.optimizer": Branch("Optimizer", "s"),
+    "step.offload": Branch("Update on the host, copies to and from it", "s"),
     "step.stragglers": Branch("Waiting for the slowest node", "s"),
     "step.loading": Branch("Waiting for data", "s"),
     "memory": Branch(

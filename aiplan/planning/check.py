@@ -229,7 +229,8 @@ def _saved(source: Source, policy: Policy) -> Checked | None:
 
 def path_of(source: Source) -> str:
     """Return the path of a file as reports and patterns have it."""
-    return STDIN if source.piped is not None else find_scenario(source.text).name.replace("\\", "/")
+    named = source.text if source.together else find_scenario(source.text).name
+    return STDIN if source.piped is not None else named.replace("\\", "/")
 
 
 def judge(condition: Condition, one: Estimate) -> tuple[float, bool]:

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aiplan.engine.inputs import SCALAR_GROUPS
 from aiplan.planning.saved import VALUE_KEYS, results
 
 if TYPE_CHECKING:
@@ -155,11 +156,16 @@ def _is_remark(name: str) -> bool:
 
 
 def _follows(old: Document, new: Document, fields: tuple[Input, ...]) -> Iterator[Number]:
-    """Yield the numbers that differ, but those which a changed field states itself."""
+    """Yield the numbers that differ, but those which a changed field states itself.
+
+    Every version of aiplan resolves all inputs that it has: one that a result lacks is of another version, no change.
+    """
     stated = {(one.new_where, one.new) for one in fields} | {(one.old_where, one.old) for one in fields}
     before, after = old.get("values", {}), new.get("values", {})
     for name in dict.fromkeys([*before, *after]):
         pair = [before.get(name), after.get(name)]
+        if None in pair and name.partition(".")[0] in SCALAR_GROUPS:
+            continue
         values = [None if one is None else one["value"] for one in pair]
         told = any(one is not None and (one["where"], one["detail"]) in stated for one in pair)
         if values[0] != values[1] and not told:

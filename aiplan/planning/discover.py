@@ -62,6 +62,9 @@ def targets(paths: Iterable[Source]) -> Targets:
     skipped: dict[str, Skipped] = {}
     missing = []
     for one in paths:
+        if one.together:
+            sources.setdefault(one.text, one)
+            continue
         if one.piped is not None or is_file(find_scenario(one.text).path):
             kind = manifests if _holds(one, _MANIFEST) else jobs if _holds(one, _JOBS) else sources
             kind.setdefault(one.text, one)

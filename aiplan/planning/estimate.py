@@ -109,6 +109,7 @@ CAUSES: dict[str, tuple[tuple[str, ...], str]] = {
     "sends between pipeline stages": (("step.pipeline",), "less interleaving, or overlap"),
     "waiting for the slowest node": (("step.stragglers",), "taking slow nodes out"),
     "waiting for data": (("step.loading",), "faster storage, a cache, or more batches under way (storage.prefetch)"),
+    "states on the host": (("step.offload",), "a larger global batch, a faster host, or states on the accelerators"),
     "data parallel communication": (("step.data",), "overlap with the backward pass, or a larger global batch"),
 }
 
@@ -186,8 +187,13 @@ class Estimate:
 
     @property
     def fits(self) -> bool:
-        """Whether what the fullest stage cannot do without fits into device memory."""
-        return self.needed_memory <= self.terms["memory.capacity"]
+        """Whether what the fullest stage cannot do without fits into device memory, and the rest into the host's."""
+        return self.needed_memory <= self.terms["memory.capacity"] and not self.host_is_short
+
+    @property
+    def host_is_short(self) -> bool:
+        """Whether states on the host need more memory than a node has; it does not say so where that is unknown."""
+        return self.terms["host.memory"] > self.given("cluster.host_memory")
 
     def memory_as(self, kind: str) -> float:
         """Return the memory that a tool would report which sees all of the device or the allocator's part of it."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from aiplan.adapters.imports.batches import BATCH, DATA, MICRO, SHARDS
 from aiplan.adapters.imports.ledger import Fact
 from aiplan.adapters.imports.merge import follow
 from aiplan.adapters.imports.scenario_tree import tree_of
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from aiplan.catalog.load import Catalog
     from aiplan.planning.imports import Imported
+    from aiplan.planning.search import Answer
     from aiplan.planning.variants import Setting
     from aiplan.scenario.files import Place
     from aiplan.scenario.load import Scenario
@@ -38,7 +41,7 @@ SEARCHED = (
     "count_embedding_as_layer",
 )
 """Fields of a plan that are taken from the search."""
-BATCH, SEQUENCE = "workload.global_batch", "workload.sequence_length"
+SEQUENCE = "workload.sequence_length"
 
 
 class Draft(NamedTuple):
@@ -116,7 +119,10 @@ def scenario_of(
     given = {path for path, _, _ in settings}
     own_size = {"cluster.nodes", "cluster.accelerators"}
     if given & own_size and imported.facts.keys() & own_size:  # another size: what the file says of its own goes
-        given |= own_size | {"plan.data"}
+        given |= own_size | {DATA}
+    replicas = imported.facts.get(DATA)
+    if given & {BATCH, MICRO} and replicas is not None and replicas.why:  # they followed from what is set otherwise
+        given |= {DATA}
     facts = {path: fact for path, fact in imported.facts.items() if not any(_hides(path, other) for other in given)}
     given = {path for path, _, _ in settings}
     if imported.model is not None:
@@ -128,7 +134,7 @@ def scenario_of(
     if diagnostics.has_errors or world is None:
         return None
     follow(draft.facts | _counts(settings, start), diagnostics)
-    _batch(draft, settings, start, world)
+    _sized(draft, settings, start, world, diagnostics)
     for path, value, why in usual_workload(draft.facts, imported.model, given, world):
         draft.assume(path, value, why, start)
     planned = any(path.startswith("plan.") for path in given) or _has_plan(draft.facts)
@@ -198,13 +204,14 @@ def _accelerators(
     return int(world) if world.isdigit() else int(nodes) * size
 
 
-def _batch(draft: Draft, settings: Sequence[Setting], start: Mark, world: int) -> None:
-    """Make the batch of a micro-batch that is added up, once the number of replicas is known."""
+def _sized(draft: Draft, settings: Sequence[Setting], start: Mark, world: int, diagnostics: Diagnostics) -> None:
+    """Add what follows once the number of replicas is known: the batch, tokens, the ranks that share states."""
     known = draft.facts | _counts(settings, start)
     known.setdefault("cluster.accelerators", Fact("cluster.accelerators", world, "", start))
     found = Diagnostics()
     follow(known, found)
-    for path in (BATCH, "workload.tokens"):
+    diagnostics.items += [item for item in found.items if item.code == "AIP313"]
+    for path in (BATCH, "workload.tokens", SHARDS):
         if path in known and path not in draft.facts and not any(path == setting for setting, _, _ in settings):
             draft.facts[path] = known[path]
 
@@ -225,12 +232,20 @@ def _laid_out(
     base = _resolved(draft, place, catalog, diagnostics, settings, start)
     if base is None:
         return None
-    found = search([base], question_of(base, "time", shown=1))
-    if not found.best:  # the plan of one that does not fit is as good as that of another
+    found, why = search([base], question_of(base, "time", shown=1)), "not given: the fastest of {:,} plans"
+    if not found.best:
+        found, why = _leanest(base), "not given: the leanest of {:,} plans, none of which fits"
+    if not found.best:
         return base
-    why = f"not given: the fastest of {found.plans:,} plans"
-    best = found.best[0].plan
+    why, best = why.format(found.plans), found.best[0].plan
     for name, value in vars(best).items():
         if name in SEARCHED and value is not None:
             draft.assume(f"plan.{name}", value, why, start)
     return _resolved(draft, place, catalog, Diagnostics(), settings, start)
+
+
+def _leanest(base: Scenario) -> Answer:
+    """Return the plan that needs the least memory, where none has enough."""
+    capacity = base.values["cluster.memory_capacity"]._replace(number=math.inf)
+    roomy = base._replace(values=base.values | {"cluster.memory_capacity": capacity})
+    return search([roomy], question_of(roomy, "memory", shown=1))

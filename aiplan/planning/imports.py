@@ -44,6 +44,14 @@ _TIMES = {"m": 1e6, "b": 1e9, "t": 1e12}
 PARTS = {"workload": Workload, "cluster": Cluster, "plan": Plan}
 
 
+class Count(NamedTuple):
+    """Parameters of a network: all, those that a token passes, and those of modules for further tokens, in neither."""
+
+    total: int
+    active: int
+    modules: int
+
+
 class Imported(NamedTuple):
     """What several files give together.
 
@@ -58,7 +66,9 @@ class Imported(NamedTuple):
     model : Model or None
         The network; None if no file has one, or not all of it.
     total, active : int or None
-        Its parameters, all and those that a token passes.
+        Its parameters, all and those that a token passes, without modules for further tokens: as published counts are.
+    modules : int or None
+        Parameters of the modules for further tokens.
     cautions : tuple of Caution
         What to know about the result.
     """
@@ -69,7 +79,13 @@ class Imported(NamedTuple):
     model: Model | None
     total: int | None
     active: int | None
+    modules: int | None
     cautions: tuple[Caution, ...]
+
+    @property
+    def with_modules(self) -> int | None:
+        """Parameters of the network together with its modules for further tokens."""
+        return None if self.total is None or self.modules is None else self.total + self.modules
 
     @property
     def machine(self) -> Machine | None:
@@ -133,11 +149,12 @@ def import_files(
     _name(facts, ledgers)
     model = _checked(facts, ledgers, diagnostics)
     diagnostics.raise_if_errors()
-    total, active = count(model) if model is not None else (None, None)
     cautions = [caution for ledger in ledgers for caution in ledger.cautions]
-    if model is not None and total is not None and active is not None:
-        cautions += _doubts(model, total, active, ledgers, kinds)
-    return Imported(tuple(ledgers), tuple(kinds), facts, model, total, active, tuple(cautions))
+    counted = count(model) if model is not None else None
+    if model is not None and counted is not None:
+        cautions += _doubts(model, counted, ledgers, kinds)
+    total, active, modules = counted or (None, None, None)
+    return Imported(tuple(ledgers), tuple(kinds), facts, model, total, active, modules, tuple(cautions))
 
 
 def is_known(data: bytes, name: str) -> bool:
@@ -149,12 +166,14 @@ def is_known(data: bytes, name: str) -> bool:
         return any(item.code == "AIP341" for item in found.items)
 
 
-def count(model: Model) -> tuple[int, int]:
-    """Return the parameters of a network: all, and those that a token passes."""
+def count(model: Model) -> Count:
+    """Count the parameters of a network, exact to the last digit."""
     values = model_values(model, {})
     columns = {name: np.array([[values[name].number]]) for name in get_annotations(ModelInputs)}
-    counted = parameters(ModelInputs(**columns))
-    return int(counted.total.item()), int(counted.active.item())
+    whole = parameters(ModelInputs(**columns))
+    main = parameters(ModelInputs(**columns | {"mtp_layers": np.zeros((1, 1))}))
+    total = int(main.total.item())
+    return Count(total, int(main.active.item()), int(whole.total.item()) - total)
 
 
 def read_model(place: Place, diagnostics: Diagnostics) -> Node:
@@ -233,13 +252,14 @@ def _check_part(record: type, part: Node, diagnostics: Diagnostics, name: str) -
     diagnostics.items += [item for item in found.items if item.code != "AIP106"]
 
 
-def _doubts(model: Model, total: int, active: int, ledgers: Sequence[Ledger], kinds: Sequence[Kind]) -> list[Caution]:
+def _doubts(model: Model, counted: Count, ledgers: Sequence[Ledger], kinds: Sequence[Kind]) -> list[Caution]:
     """Return why the network may not be the one on the label."""
+    total = counted.total
     for ledger, kind in zip(ledgers, kinds, strict=True):
         if not any(path.startswith("model") for path in ledger.facts) or "model.layers" not in ledger.facts:
             continue
         mark = ledger.facts["model.layers"].mark
-        label = _wrong_label(ledger, total, active)
+        label = _wrong_label(ledger, counted)
         near = _nearest(model, total) if label or kind.name != "hf-config" else None
         hint = f"the nearest published shape: {near}" if near else None
         if label is not None:
@@ -251,7 +271,7 @@ def _doubts(model: Model, total: int, active: int, ledgers: Sequence[Ledger], ki
     return []
 
 
-def _wrong_label(ledger: Ledger, total: int, active: int) -> str | None:
+def _wrong_label(ledger: Ledger, counted: Count) -> str | None:
     """Return the size in a name that no count comes near to; None if there is none, or one that fits."""
     names = [
         PurePath(ledger.document.name).name,
@@ -263,7 +283,8 @@ def _wrong_label(ledger: Ledger, total: int, active: int) -> str | None:
             found.append((f"{number}{unit.upper()}", float(number) * _TIMES[unit]))
             if before and "." not in number:
                 found.append((f"{before}.{number}{unit.upper()}", float(f"{before}.{number}") * _TIMES[unit]))
-    fits = [abs(size / counted - 1) < LABEL_TOLERANCE for _, size in found for counted in (total, active)]
+    sizes = (counted.total, counted.active, counted.total + counted.modules)
+    fits = [abs(label / size - 1) < LABEL_TOLERANCE for _, label in found for size in sizes]
     return None if any(fits) or not found else found[0][0]
 
 

@@ -145,6 +145,7 @@ def _numbers(scenario: Scenario, layout: Layout) -> dict[str, float]:
         "expert": layout.expert,
         "micro_batch": layout.micro_batch,
         "data": scenario.accelerators // _shards(layout),
+        "copies": 1,
         "recompute_selective": layout.recompute == "selective",
         "recompute_full": layout.recompute == "full",
     }
@@ -227,4 +228,4 @@ def _legal(scenario: Scenario, layout: Layout) -> bool:
 
 
 def _plan(scenario: Scenario, changes: dict[str, object]) -> Plan:
-    return Plan(**(vars(scenario.file.plan) | changes))
+    return Plan(**(vars(scenario.file.plan) | {"shards": None} | changes))

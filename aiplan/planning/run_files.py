@@ -18,7 +18,7 @@ from aiplan.adapters.trainings_csv import (
 )
 from aiplan.declare import Diagnostics, InputError, Mapping, Scalar, read, read_start
 from aiplan.declare.patch import set_node
-from aiplan.planning.variants import STDIN, Source
+from aiplan.planning.variants import STDIN, Source, read_any_model
 from aiplan.scenario.files import PUBLISHED, TRAININGS, Place, find_in_library
 from aiplan.scenario.runs import MeasuredRun, published_files, resolve_run, runs_of
 
@@ -119,7 +119,7 @@ def _runs(
         return
     root = _tree(place, text, diagnostics)
     if isinstance(root, Mapping) and {key.text for key, _ in root.items} >= KEYS:
-        yield from runs_of(root, place, catalog, diagnostics, settings)
+        yield from runs_of(root, place, catalog, diagnostics, settings, read_any_model)
     elif root is not None:
         _refuse(place, diagnostics)
 

@@ -14,6 +14,7 @@ import numpy as np
 from aiplan.engine.inputs import SCALAR_NAMES, STAGE_NAMES, Inputs, StageInputs, assembled, stage_inputs
 from aiplan.planning.sizes import Sizes, legal_sizes
 from aiplan.scenario.communication import check as check_communication
+from aiplan.scenario.host import check as check_offload
 from aiplan.scenario.layout_rules import splits_sequence
 from aiplan.scenario.legality import stage_layers
 from aiplan.scenario.load import stages_of
@@ -168,7 +169,7 @@ def planned(scenario: Scenario, sizes: Mapping[str, int], chosen: Choice) -> Pla
     overlap = {name.removeprefix("overlap."): value for name, value in chosen.items() if name.startswith("overlap.")}
     fields = {name: value for name, value in chosen.items() if not name.startswith("overlap.")}
     given = {name: size for name, size in sizes.items() if name not in {"data", "ends"}}
-    dropped = {"data": None, "stage_layers": (), "recompute_layers": None}
+    dropped = {"data": None, "shards": None, "stage_layers": (), "recompute_layers": None}
     return Plan(
         **(
             vars(own)
@@ -229,10 +230,11 @@ def _overlap(kind: str, pieces: Container[str]) -> Axis:
 def _sharding(scenario: Scenario, *, stages: bool) -> tuple[Choice, ...]:
     """Return what can be sharded, with and without weights gathered beside the forward pass where any are."""
     wanted, most = scenario.file.communication, scenario.software.zero_with_pipeline if stages else 3
+    offload = scenario.file.plan.offload
     choices: list[Choice] = []
     for zero in range(most + 1):
         stays = stages and scenario.software.stays_gathered and zero == FULLY_SHARDED
-        if any(check_communication(wanted, zero)) or any(check_sharding(wanted, zero)):
+        if any((*check_communication(wanted, zero), *check_sharding(wanted, zero), *check_offload(offload, zero))):
             continue
         if wanted.prefetch is None:
             choices += [{"zero": zero, "overlap.parameters": on} for on in ((True, False) if zero else (False,))]

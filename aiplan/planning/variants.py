@@ -42,11 +42,13 @@ class Source(NamedTuple):
     """Where a scenario is read from: a path or library name, or text that came through a pipe.
 
     `place` is where text that came another way would lie: its name in messages, and what models it names are beside.
+    `together` are files of other programs that make one scenario, each with what came through a pipe.
     """
 
     text: str
     piped: bytes | None = None
     place: Place | None = None
+    together: tuple[tuple[str, bytes | None], ...] = ()
 
 
 class Variant(NamedTuple):
@@ -112,7 +114,7 @@ def load_source(source: Source, catalog: Catalog, settings: Sequence[Setting] = 
 def load_tree(tree: Node, place: Place, catalog: Catalog) -> Loaded:
     """Load a scenario that has been read, its plan searched if it says so."""
     diagnostics = Diagnostics()
-    scenario = resolve_tree(tree, place, catalog, diagnostics, (), _read_model)
+    scenario = resolve_tree(tree, place, catalog, diagnostics, (), read_any_model)
     return _planned(_sound(scenario, diagnostics))
 
 
@@ -186,6 +188,8 @@ def _possible(scenario: Scenario, diagnostics: Diagnostics) -> bool:
 def _load(
     source: Source, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting], *, searched: bool
 ) -> Scenario | None:
+    if source.together:
+        return _put_together(source, catalog, diagnostics, settings)
     data = _content(source)
     if _is_saved(data):
         hint = "give the scenario itself; 'aiplan diff' and 'aiplan check' take saved results"
@@ -194,20 +198,23 @@ def _load(
     if data.strip() and not OURS.search(data):
         return _imported(source, data, catalog, diagnostics, settings)
     if source.piped is None:
-        return load(source.text, catalog, diagnostics, settings, _read_model, searched=searched)
+        return load(source.text, catalog, diagnostics, settings, read_any_model, searched=searched)
     place = place_of(source)
     tree = read(source.piped, place.name, diagnostics)
-    return resolve_tree(tree, place, catalog, diagnostics, settings, _read_model, searched=searched)
+    return resolve_tree(tree, place, catalog, diagnostics, settings, read_any_model, searched=searched)
 
 
 def _content(source: Source) -> bytes:
     """Return how a source begins, by which its kind is known; nothing for what is no file."""
-    if source.piped is not None:
-        return source.piped
-    path = Path(source.text)
+    return source.piped if source.piped is not None else _held(source.text) or b""
+
+
+def _held(text: str) -> bytes | None:
+    """Return what a file holds, as far as one of a scenario would; None where there is no file."""
+    path = Path(text)
     path = path / FOLDER_FILE if path.is_dir() else path
     if not is_file(path):
-        return b""
+        return None
     with path.open("rb") as file:
         return file.read(MOST_SNIFFED + 1)
 
@@ -225,7 +232,7 @@ def _imported(
     source: Source, data: bytes, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting]
 ) -> Scenario | None:
     """Load a file of another program as a scenario, if an importer knows it; else say what is wrong with it as ours."""
-    from aiplan.planning import imported, imports  # noqa: PLC0415  only such a file pays for it
+    from aiplan.planning import imports  # noqa: PLC0415  only such a file pays for it
 
     name = source.text if source.piped is None else STDIN if source.place is None else source.place.name
     if len(data) > MOST_SNIFFED:
@@ -235,9 +242,42 @@ def _imported(
         return None
     if not imports.is_known(data, name):
         tree = read(data, name, diagnostics)
-        return resolve_tree(tree, Place(name, Path(name)), catalog, diagnostics, settings, _read_model)
-    found = imports.import_files([(name, data)], diagnostics)
-    place = Place(f"{name} ({found.kinds[0].title})", Path(name))
+        return resolve_tree(tree, Place(name, Path(name)), catalog, diagnostics, settings, read_any_model)
+    return _scenario_of([(name, data)], Path(name), catalog, diagnostics, settings)
+
+
+def _put_together(
+    source: Source, catalog: Catalog, diagnostics: Diagnostics, settings: Sequence[Setting]
+) -> Scenario | None:
+    """Load several files of other programs as one scenario; one of aiplan's own form is whole without others."""
+    named: list[tuple[str, bytes | None]] = []
+    for text, piped in source.together:
+        data = piped if piped is not None else _held(text)
+        name = STDIN if piped is not None else text
+        if (data is None and find_scenario(text).path.exists()) or (data is not None and OURS.search(data)):
+            diagnostics.error(
+                "AIP341",
+                f"'{name}' is a scenario of its own, and files of other programs are put together here",
+                hint="give it alone; 'aiplan compare' sets several scenarios side by side",
+            )
+        named.append((name, data))
+    diagnostics.raise_if_errors()
+    return _scenario_of(named, Path(source.together[0][0]), catalog, diagnostics, settings)
+
+
+def _scenario_of(
+    files: Sequence[tuple[str, bytes | None]],
+    path: Path,
+    catalog: Catalog,
+    diagnostics: Diagnostics,
+    settings: Sequence[Setting],
+) -> Scenario | None:
+    """Load files of other programs as one scenario, with what is to be known about it."""
+    from aiplan.planning import imported, imports  # noqa: PLC0415  only such files pay for it
+
+    found = imports.import_files(files, diagnostics)
+    kinds = (f"{name} ({kind.title})" for name, kind in zip(found.files, found.kinds, strict=True))
+    place = Place(" + ".join(kinds), path)
     scenario = imported.scenario_of(found, place, catalog, diagnostics, settings)
     if scenario is None:
         return None
@@ -246,7 +286,7 @@ def _imported(
     return scenario._replace(cautions=(*scenario.cautions, *told))
 
 
-def _read_model(place: Place, diagnostics: Diagnostics) -> Node:
+def read_any_model(place: Place, diagnostics: Diagnostics) -> Node:
     """Read the file of a model in any form; one of the library is in ours."""
     if place.name.startswith(f"{LIBRARY}/"):
         return read_place(place, diagnostics)

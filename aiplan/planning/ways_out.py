@@ -74,6 +74,8 @@ def _changes(stuck: Estimate) -> Iterator[Setting]:
         yield "plan.recompute", "full", "--set"
     if zero < 3:
         yield "plan.zero", str(zero + 1), "--set"
+    if plan.shards is not None:
+        yield "plan.shards", "null", "--set"
     if plan.micro_batch > 1:
         yield "plan.micro_batch", "1", "--set"
     yield "plan.tensor", str(2 * plan.tensor), "--set"

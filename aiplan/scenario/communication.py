@@ -82,6 +82,21 @@ def _check_method(text: str, path: str, zero: float) -> Iterator[Fault]:
         )
 
 
+def check_copies(wanted: Communication, shards: int | None) -> Iterator[Fault]:
+    """Yield compressions that cannot be added up over copies of sharded states."""
+    late = () if wanted.late_precision is None else ((wanted.late_precision.compression, LATE),)
+    for text, path in ((wanted.compression, PATH), *late):
+        found = read_compression(text)
+        if shards is not None and found is not None and found.method.collective != ALL_REDUCE:
+            yield Fault(
+                "AIP323",
+                f"{text} cannot be added up over the copies of the states: ranks exchange it by "
+                f"{found.method.collective}",
+                path,
+                "none, fp16, bf16, fp8, randomk or powersgd, or no plan.shards",
+            )
+
+
 def _check_levels(wanted: Communication) -> Iterator[Fault]:
     """Yield why reductions inside the nodes cannot be more frequent than between them."""
     inside, every = wanted.reduce_inside_every, wanted.reduce_every

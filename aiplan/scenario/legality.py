@@ -347,6 +347,30 @@ def _batch(workload: Workload, plan: Plan, data: int) -> Iterator[Fault]:
         )
 
 
+def check_shards(plan: Plan, data: float, zero: float) -> Iterator[Fault]:
+    """Yield why the ranks that hold the same parameters cannot share copies of states as the plan asks."""
+    shards, ranks = plan.shards, int(data) * plan.context
+    if shards is None:
+        return
+    if zero < 1:
+        yield Fault("AIP313", f"ZeRO stage 0 shards nothing over {shards} ranks", "plan.shards", "plan.zero: 1, 2 or 3")
+    if not divides(ranks, shards):
+        yield Fault(
+            "AIP313",
+            f"data {int(data)} x context {plan.context} = {ranks} ranks do not divide into groups of {shards}",
+            "plan.shards",
+            f"nearest: shards {nearest(shards, divisors(ranks))}",
+        )
+    elif not divides(shards * plan.tensor, plan.expert, plan.expert_tensor):
+        yield Fault(
+            "AIP313",
+            f"expert {plan.expert} x expert_tensor {plan.expert_tensor} ranks do not fit into the {shards} x tensor "
+            f"{plan.tensor} ranks of a copy",
+            "plan.shards",
+            "experts lie inside a copy: raise shards, or lower expert",
+        )
+
+
 def report(faults: Iterator[Fault], tree: Node, diagnostics: Diagnostics, prefix: str = "") -> None:
     """Note every fault at the place of its field."""
     for fault in faults:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.declare import Diagnostics, Mapping, Mark, Origin, Origins, build, set_value
-from aiplan.scenario import cautions, communication, environment, legality, money, pieces, resolve_run
+from aiplan.scenario import cautions, communication, environment, host, legality, money, pieces, resolve_run
 from aiplan.scenario.conditions import expectations
 from aiplan.scenario.files import (
     Place,
@@ -188,6 +188,10 @@ def _checked(
     if values is not None:
         zero = values["plan.zero"].number
         legality.report(communication.check(file.communication, zero), tree, diagnostics)
+        if not searched:
+            legality.report(host.check(file.plan.offload, zero), tree, diagnostics)
+            legality.report(legality.check_shards(file.plan, values["plan.data"].number, zero), tree, diagnostics)
+            legality.report(communication.check_copies(file.communication, file.plan.shards), tree, diagnostics)
         legality.report(pieces.check(file, parts.model, values, searched=searched), tree, diagnostics)
     legality.report(money.check(parts), tree, diagnostics)
     legality.report(resolve_run.check(parts), tree, diagnostics)
@@ -219,7 +223,15 @@ def _checked(
 
 def unsized(plan: Plan) -> Plan:
     """Return what of a plan a search keeps: kernels, precision and how tokens are sent, but no sizes."""
-    kept = ("attention", "gradient_precision", "cuda_graphs", "dispatch", "count_embedding_as_layer", "overlap")
+    kept = (
+        "attention",
+        "gradient_precision",
+        "cuda_graphs",
+        "dispatch",
+        "count_embedding_as_layer",
+        "overlap",
+        "offload",
+    )
     return Plan(**{name: getattr(plan, name) for name in kept})
 
 

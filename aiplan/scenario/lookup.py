@@ -20,6 +20,7 @@ from aiplan.scenario.files import (
     scalar_at,
 )
 from aiplan.scenario.model import Model
+from aiplan.scenario.records import Plan
 from aiplan.scenario.resolve import Parts
 from aiplan.scenario.software import Software
 
@@ -176,9 +177,10 @@ def _link(
 def _host_link(
     file: ScenarioFile, accelerator: Accelerator, tree: Node, catalog: Catalog, diagnostics: Diagnostics
 ) -> tuple[Link, Origins] | None:
-    """Return the link to the host, over which checkpoints leave; looked up only where they matter."""
+    """Return the link to the host, over which checkpoints and states leave; looked up only where they matter."""
     use = accelerator.host_link
-    if use is None or not resolve_run.given_blocks(file):
+    offloads = isinstance(file.plan, Plan) and file.plan.offload != "none"
+    if use is None or not (offloads or resolve_run.given_blocks(file)):
         return None
     return catalog.link(use.link, diagnostics, locate(tree, "cluster.node"))
 

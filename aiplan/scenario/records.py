@@ -15,6 +15,7 @@ PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32")
 OPTIMIZERS = ("adam", "adam-bf16-states", "adam-8bit", "sgd", "sgd-momentum")
 HOSTS = ("prompt", "late")
 PLACEMENTS = ("ordered", "scattered")
+OFFLOADS = ("none", "optimizer", "all")
 TOPOLOGIES = (
     "fat-tree",
     "leaf-spine",
@@ -80,6 +81,12 @@ class Cluster(Declared):
         doc="Accelerators in one scale-up network, if not those of a node", default=None, minimum=1
     )
     network: NetworkUse = record(NetworkUse, doc="Fabric between the nodes", default="empty")
+    host_update_rate: float | None = quantity(
+        "data rate",
+        doc="Rate at which the host of a node passes over optimizer states in its memory, for plan.offload",
+        default=None,
+        above=0,
+    )
     hosts: str = choice(
         HOSTS,
         doc="Whether hosts start kernels in time, or are held up by something else, so that tensor parallel ranks wait "
@@ -141,6 +148,16 @@ class Plan(Declared):
         default=None,
         minimum=0,
         maximum=3,
+    )
+    shards: int | None = integer(
+        doc="Ranks that share a copy of what ZeRO shards (HSDP, MiCS); all that hold the same parameters if not given",
+        default=None,
+        minimum=1,
+    )
+    offload: str = choice(
+        OFFLOADS,
+        doc="What lies in the memory of the host: optimizer states, updated there (ZeRO-Offload), or weights too",
+        default="none",
     )
     recompute: str = choice(("none", "selective", "full"), doc="Activations computed again", default="none")
     recompute_layers: int | None = integer(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.scenario import money, power
+from aiplan.scenario import host, money, power
 from aiplan.scenario.communication import communication_values
 from aiplan.scenario.files import locate
 from aiplan.scenario.resolve_fabric import fabric_values
@@ -80,7 +80,13 @@ def resolve(parts: Parts, tree: Tree, diagnostics: Diagnostics) -> dict[str, Val
         return None
     groups = {
         "model": model_values(parts.model, parts.model_origins),
-        "cluster": peaks | _device(parts) | _links(parts) | network | fabric[0] | _money(parts, fabric[1]),
+        "cluster": peaks
+        | _device(parts)
+        | _links(parts)
+        | network
+        | fabric[0]
+        | _money(parts, fabric[1])
+        | host.host_values(parts),
     }
     return _dotted(groups) | resolve_layout(parts)
 

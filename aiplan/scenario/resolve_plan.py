@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aiplan.scenario.host import ON_HOST
 from aiplan.scenario.layout_rules import splits_sequence
 from aiplan.scenario.values import Value, derived, from_file
 
@@ -49,6 +50,13 @@ def plan_values(parts: Parts) -> dict[str, Value]:
         "data": own(data, "data") if plan.data else derived(data, "accelerators / (tensor x pipeline x context)"),
         "micro_batch": own(plan.micro_batch, "micro_batch"),
         "zero": zero,
+        "copies": derived(1, "not given: all ranks share one copy of the states")
+        if plan.shards is None
+        else own(data * plan.context / plan.shards, "shards"),
+        **{
+            f"offload_{kind}": Value(lies, own(0, "offload").origin)
+            for kind, lies in zip(("optimizer", "weights"), ON_HOST[plan.offload], strict=True)
+        },
         "gather_copy": from_file(
             preset.gather_copy and 1 <= zero.number <= 2,
             parts.software_origins,

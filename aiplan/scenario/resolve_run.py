@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from aiplan.core import reliability
-from aiplan.scenario import resolve_storage
+from aiplan.scenario import host, resolve_storage
 from aiplan.scenario.cautions import Caution
 from aiplan.scenario.legality import Fault
 from aiplan.scenario.run_records import IDEAL, Checkpoint, Reliability
@@ -38,8 +38,6 @@ EIGHT = 8
 LINEAR_UP_TO = 32_768
 RULES = {"given": "given", "by_young": "young", "by_daly": "daly"}
 """Flags of an interval, and what it says for each; with none of them it is the best one."""
-HOST_FRACTION = 0.8
-HOST_RATE = 10e9
 DRIVES = (40e9, 20e9)
 UNKNOWN = math.nan
 DENSE_UPDATES = ("adam", "adam-bf16-states", "adam-8bit", "sgd-momentum")
@@ -257,11 +255,7 @@ def _near_rates(parts: Parts, saves: Checkpoint, network: Value) -> tuple[Value,
 def _host_rate(parts: Parts, saves: Checkpoint) -> Value:
     if saves.host_rate is not None:
         return from_file(saves.host_rate, parts.origins, "checkpoint.host_rate")
-    use, link = parts.accelerator.host_link, parts.host_link
-    if link is None or use is None or link[0].bandwidth_one_way is None:
-        return assumed(HOST_RATE, "no link to the host in the catalog")
-    rate = HOST_FRACTION * use.count * link[0].bandwidth_one_way
-    return default(rate, f"{HOST_FRACTION} of the link to the host ({link[0].name}), pinned memory")
+    return host.link_rate(parts)
 
 
 def _reliability(parts: Parts, fails: Reliability | None, total: int) -> dict[str, Value]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aiplan.declare import Diagnostics, Mapping, Scalar, Sequence, build
+from aiplan.declare import Diagnostics, InputError, Mapping, Scalar, Sequence, build
 from aiplan.declare.fields import Declared, flag, integer, listing, text
 from aiplan.declare.patch import set_node
-from aiplan.scenario.files import LIBRARY, PUBLISHED, Place, library_ids, scalar_at
+from aiplan.scenario.files import LIBRARY, PUBLISHED, Place, library_ids, read_place, scalar_at
 from aiplan.scenario.load import resolve_tree
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from aiplan.catalog.load import Catalog
     from aiplan.declare import Node
     from aiplan.scenario.load import Scenario
+    from aiplan.scenario.lookup import ReadModel
 
     Settings = Listed[tuple[str, str, str]]
 
@@ -73,7 +74,12 @@ def published_files(kind: str = PUBLISHED) -> list[Place]:
 
 
 def runs_of(
-    root: Node, place: Place, catalog: Catalog, diagnostics: Diagnostics, settings: Settings = ()
+    root: Node,
+    place: Place,
+    catalog: Catalog,
+    diagnostics: Diagnostics,
+    settings: Settings = (),
+    read_model: ReadModel = read_place,
 ) -> Iterator[MeasuredRun]:
     """Yield the runs of a file that has been read.
 
@@ -93,6 +99,8 @@ def runs_of(
         Takes what is wrong with the file, and settings that no run can take.
     settings : sequence of tuple
         Changes to every run: path, value text, option name.
+    read_model : callable
+        Reads the file of a model; files of aiplan's own form if not given.
     """
     if not isinstance(root, Mapping):
         diagnostics.error("AIP103", "a file of runs is a mapping with base and rows", root.mark)
@@ -109,7 +117,10 @@ def runs_of(
     for row in rows.items:
         found = _listed(row, columns, diagnostics) if isinstance(row, Sequence) else row
         if isinstance(found, Mapping):
-            yield _run(found, base, shapes, place, catalog, diagnostics, settings, source)
+            _check_assumed(found, diagnostics)
+            tree, wrong = _row(found, base, shapes)
+            scenario = resolve_run(tree, place, catalog, wrong, diagnostics, settings, read_model)
+            yield _run(found, tree, scenario, wrong, place, source)
         elif found is not None:
             diagnostics.error("AIP103", "a row is a mapping of dotted paths to values, or a list of values", row.mark)
 
@@ -137,25 +148,19 @@ def _listed(row: Sequence, columns: list[Scalar], diagnostics: Diagnostics) -> M
     return Mapping(kept, row.mark)
 
 
+def _row(row: Mapping, base: Mapping, shapes: dict[str, Node]) -> tuple[Node, Diagnostics]:
+    """Return the scenario of a row, and what is wrong with its paths."""
+    found, tree = Diagnostics(), base
+    for key, child in row.items:
+        if key.text not in ROW_KEYS:
+            tree = set_node(tree, key.text, _shape(key.text, child, shapes), key.mark, found)
+    return tree, found
+
+
 def _run(
-    row: Mapping,
-    base: Mapping,
-    shapes: dict[str, Node],
-    place: Place,
-    catalog: Catalog,
-    diagnostics: Diagnostics,
-    settings: Settings,
-    source: str,
+    row: Mapping, tree: Node, scenario: Scenario | None, found: Diagnostics, place: Place, source: str
 ) -> MeasuredRun:
     own = {key.text: child for key, child in row.items if key.text in ROW_KEYS}
-    found = Diagnostics()
-    _check_assumed(own.get("assumed"), diagnostics)
-    tree = base
-    for key, child in row.items:
-        if key.text in ROW_KEYS:
-            continue
-        tree = set_node(tree, key.text, _shape(key.text, child, shapes), key.mark, found)
-    scenario = resolve_run(tree, place, catalog, found, diagnostics, settings)
     return MeasuredRun(
         ident=_text(own.get("id"), "unnamed"),
         source=source,
@@ -171,9 +176,10 @@ def _run(
     )
 
 
-def _check_assumed(node: Node | None, diagnostics: Diagnostics) -> None:
+def _check_assumed(row: Mapping, diagnostics: Diagnostics) -> None:
     """Note what is assumed and no text: a remark with a colon in it is a mapping, and would be lost."""
-    for item in node.items if isinstance(node, Sequence) else ():
+    lists = [child for key, child in row.items if key.text == "assumed" and isinstance(child, Sequence)]
+    for item in (item for found in lists for item in found.items):
         if not isinstance(item, Scalar):
             diagnostics.error(
                 "AIP103", "what is assumed is a text", item.mark, hint="a text with ': ' in it needs quotes"
@@ -186,7 +192,13 @@ def _shape(key: str, node: Node, shapes: dict[str, Node]) -> Node:
 
 
 def resolve_run(
-    tree: Node, place: Place, catalog: Catalog, found: Diagnostics, diagnostics: Diagnostics, settings: Settings
+    tree: Node,
+    place: Place,
+    catalog: Catalog,
+    found: Diagnostics,
+    diagnostics: Diagnostics,
+    settings: Settings,
+    read_model: ReadModel = read_place,
 ) -> Scenario | None:
     """Resolve one run; a setting that cannot be read is wrong for all of them, so an error of its own.
 
@@ -204,8 +216,13 @@ def resolve_run(
         Takes what is wrong with a setting, once.
     settings : sequence of tuple
         Changes: path, value text, option name.
+    read_model : callable
+        Reads the file of a model; files of aiplan's own form if not given.
     """
-    scenario = resolve_tree(tree, place, catalog, found, settings)
+    try:
+        scenario = resolve_tree(tree, place, catalog, found, settings, read_model)
+    except InputError:  # the file of a model cannot be used, as is noted: no fault of the other runs
+        scenario = None
     for item in found.items:
         of_setting = item.mark is not None and item.mark.is_option and item.code.startswith(FORM_ERRORS)
         if of_setting and item not in diagnostics.items:

@@ -49,6 +49,7 @@ def test_only_data_parallel_terms_and_memory_of_compression_move(text):
         "step.data",
         "step.data.gradients",
         "step.data.compression",
+        "step.stragglers",  # a share of all the others
         "memory.compression",
         "memory.cached",
         "memory.capacity",

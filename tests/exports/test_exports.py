@@ -87,6 +87,8 @@ def layouts(draw, models, *, software, **fixed):
         "cuda_graphs": ["none", "partial", "full"],
         "dispatch": [None, "all-to-all", "deepep", "hybridep"],
         "sequence_parallel": [None, True, False],
+        "shards": [None],
+        "offload": ["none", "optimizer"],
     } | fixed
     plan = {name: draw(st.sampled_from(values)) for name, values in options.items()}
     plan = {name: value for name, value in plan.items() if value is not None}
@@ -164,6 +166,8 @@ def import_count(tree):
         cuda_graphs=["none"],
         dispatch=[None],
         sequence_parallel=[None],
+        shards=[None, 8, 16],
+        offload=["none", "all"],
     )
 )
 @SLOWLY
@@ -172,6 +176,7 @@ def test_torchtitan_round_trip(drawn):
     assume(scenario.model.experts is not None or tree["plan"]["expert"] == tree["plan"]["expert_tensor"] == 1)
     assume(scenario.data > 1)  # one rank has nothing to shard
     answer = TARGETS["torchtitan"].export(scenario)
+    assume(not [remark for remark in answer.remarks if "cut through context" in remark])
     assert not answer.remarks
     found, again = back("torchtitan", answer.text, tree["cluster"])
     assert found.facts["model"].value == tree["model"]
@@ -190,6 +195,8 @@ def test_torchtitan_round_trip(drawn):
         cuda_graphs=["none"],
         dispatch=[None],
         sequence_parallel=[None],
+        shards=[None, 8],
+        offload=["none", "optimizer", "all"],
     )
 )
 @SLOWLY
@@ -201,6 +208,8 @@ def test_deepspeed_round_trip(drawn):
     assert facts["plan.zero"] == scenario.values["plan.zero"].number
     assert facts["plan.micro_batch"] == scenario.file.plan.micro_batch
     assert facts["plan.data"] == scenario.data
+    assert facts.get("plan.offload", "none") == scenario.file.plan.offload
+    assert facts.get("plan.shards") == (scenario.file.plan.shards if facts["plan.zero"] == 3 else None)
     assert facts.get("plan.tensor", 1) == scenario.file.plan.tensor
     assert facts["workload.global_batch"] == 512
     assert (facts["plan.gradient_precision"] == "fp32") is (scenario.values["workload.gradient_bytes"].number == 4)

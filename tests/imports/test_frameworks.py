@@ -109,11 +109,7 @@ def test_file(name, read):
     assert found.imported.total == total
     assert {field: value for field, value in found.plan().items() if field in plan} == plan
     assert {path: found.fact(path) for path in others} == others
-    assert not [
-        one.key
-        for one in found.imported.ledgers[0].skipped
-        if one.matters and "offload" not in one.key and "replicate" not in one.key
-    ]
+    assert not [one.key for one in found.imported.ledgers[0].skipped if one.matters]
 
 
 def args(text, read, **more):
@@ -273,11 +269,54 @@ def test_deepspeed_that_cannot_be(change, code, read):
     assert read(("ds.json", base | change)).codes == [code]
 
 
-def test_offload_is_not_modelled_and_said(read):
-    found = read(("ds.json", (FILES / "zero3.json").read_text(encoding="utf-8"))).imported
-    assert ["offload_optimizer" in caution.problem for caution in found.cautions] == [True]
-    strict = read(("ds.json", (FILES / "zero3.json").read_text(encoding="utf-8")), strict=True)
-    assert strict.codes == ["AIP343"]
+def offloading(**devices):
+    zero = {"stage": 3} | {f"offload_{name}": {"device": device} for name, device in devices.items()}
+    return "ds.json", {"zero_optimization": zero, "train_micro_batch_size_per_gpu": 1}
+
+
+@pytest.mark.parametrize(
+    ("file", "offload"),
+    [
+        (offloading(optimizer="cpu"), "optimizer"),
+        (offloading(optimizer="cpu", param="cpu"), "all"),
+        (offloading(optimizer="none", param="none"), None),
+        (("ds.json", {"zero_optimization": {"stage": 2, "cpu_offload": True}}), "optimizer"),
+        (("a.yaml", "distributed_type: FSDP\nfsdp_config: {fsdp_offload_params: true}\n"), "all"),
+        (("a.yaml", "distributed_type: FSDP\nfsdp_config: {fsdp_offload_params: false}\n"), None),
+        (
+            (
+                "a.yaml",
+                "distributed_type: DEEPSPEED\ndeepspeed_config: {zero_stage: 2, offload_optimizer_device: cpu}\n",
+            ),
+            "optimizer",
+        ),
+    ],
+)
+def test_states_on_the_host(file, offload, read):
+    found = read(file).imported
+    assert (found.facts["plan.offload"].value if "plan.offload" in found.facts else None) == offload
+    assert not [one.key for ledger in found.ledgers for one in ledger.skipped if "offload" in one.key and one.matters]
+
+
+@pytest.mark.parametrize("devices", [{"optimizer": "nvme"}, {"optimizer": "nvme", "param": "nvme"}, {"param": "cpu"}])
+def test_offload_without_a_model_is_said(devices, read):
+    found = read(offloading(**devices)).imported
+    assert "plan.offload" not in found.facts
+    assert ["not modelled" in caution.problem for caution in found.cautions] == [True] * len(devices)
+    assert set(read(offloading(**devices), strict=True).codes) == {"AIP343"}
+
+
+def test_a_device_that_is_none(read):
+    assert read(offloading(optimizer="gpu9")).codes == ["AIP103"]
+
+
+def test_megatron_on_the_host(read):
+    found = args("--use-distributed-optimizer --optimizer-cpu-offload --use-precision-aware-optimizer", read).imported
+    assert found.facts["plan.offload"].value == "optimizer"
+    some = args("--use-distributed-optimizer --optimizer-cpu-offload --optimizer-offload-fraction 0.5", read).imported
+    assert any("optimizer-offload-fraction" in caution.problem for caution in some.cautions)
+    kept = args("--cpu-offloading", read).imported
+    assert any("activations are kept" in caution.problem for caution in kept.cautions)
 
 
 def test_a_model_by_its_name_on_the_hub(read):

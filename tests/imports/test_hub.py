@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aiplan.adapters.imports import hf_families
+from aiplan.adapters.imports import hf_families, hf_refused
 
 CONFIGS = json.loads((Path(__file__).parents[1] / "data" / "hub_configs.json").read_text(encoding="utf-8"))
 """Fields that shape published networks, keyed as their configs are, with published or independently counted parameters."""
@@ -100,8 +100,64 @@ def test_no_key_of_a_known_network_is_left_over(name, read):
     ]
 
 
+CARDS = {
+    "dots.llm1": (142e9, 14e9),
+    "ernie-4.5-21b": (21e9, None),
+    "glm-4.7-flash": (30e9, None),
+    "exaone-4.0-32b": (32.0e9, 32.0e9),
+    "exaone-4.0-1.2b": (1.28e9, 1.28e9),
+    "granite-3.0-1b-a400m": (1.3e9, 0.4e9),
+    "phi-3.5-moe": (41.9e9, 6.6e9),
+    "ministral-3-3b": (3.4e9, 3.4e9),
+}
+"""What model cards say, all and active: their exact counts above were added up tensor by tensor."""
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_newer_families_against_their_cards(name, read):
+    found, (total, active) = read(("config.json", CONFIGS[name]["config"])).imported, CARDS[name]
+    assert found.total == pytest.approx(total, rel=0.04)
+    assert active is None or found.active == pytest.approx(active, rel=0.08)
+
+
+def test_windows_by_a_word(hub):
+    found = hub(**CONFIGS["exaone-4.0-32b"]["config"]).imported.model.window
+    assert (found.size, found.layers) == (4096, 48)
+    assert hub(**CONFIGS["exaone-4.0-1.2b"]["config"]).imported.model.window is None
+    assert hub(**CONFIGS["exaone-4.0-32b"]["config"] | {"sliding_window_pattern": "GLGL"}).codes == ["AIP103"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("index_topk", 2048),
+        ("hc_mult", 4),
+        ("num_attention_heads_per_layer", [48, 64]),
+        ("swa_num_key_value_heads", 8),
+        ("block_configs", [{}]),
+        ("full_attention_interval", 4),
+        ("num_experts", 16),
+        ("n_routed_experts", 64),
+    ],
+)
+def test_a_key_of_another_network_in_a_known_family(key, value, hub):
+    """A config may call itself Llama and be none: it is refused, not read as half of what it is."""
+    config = CONFIGS["llama-3.1-8b"]["config"]
+    assert hub(**config | {key: value}).codes == ["AIP340"]
+    assert hub(**config | {key: None}).imported.total == CONFIGS["llama-3.1-8b"]["parameters"]
+
+
+def test_layers_with_experts_from_one_on(hub):
+    config = CONFIGS["ernie-4.5-21b"]["config"]
+    assert hub(**config).imported.model.experts.layers == 27
+    other = hub(**config | {"moe_layer_start_index": 4, "moe_layer_end_index": 19, "moe_layer_interval": 2}).imported
+    assert (other.model.experts.layers, other.model.experts.interleaved) == (8, True)
+    left_out = hub(**config | {"num_nextn_predict_layers": 1}).imported
+    assert (left_out.model.mtp_layers, left_out.total) == (0, CONFIGS["ernie-4.5-21b"]["parameters"])
+
+
 def test_every_family_that_is_refused_is_not_read_as_well():
-    refused = {name for _, names in hf_families.REFUSED.values() for name in names}
+    refused = {name for _, names in hf_refused.REFUSED.values() for name in names}
     assert not refused & (hf_families.FAMILIES.keys() | hf_families.NAMES.keys())
     assert set(hf_families.NAMES.values()) <= hf_families.FAMILIES.keys()
 
@@ -171,10 +227,30 @@ def test_a_window_that_says_null_is_none(hub):
     assert hub(**CONFIGS["mistral-7b"]["config"] | {"sliding_window": None}).imported.model.window is None
 
 
-def test_modules_for_further_tokens_are_left_out_and_said(hub):
-    found = hub(**CONFIGS["deepseek-v3"]["config"])
-    assert found.imported.model.mtp_layers == 0
-    assert any("MTP" in caution.problem for caution in found.imported.cautions)
+def test_modules_for_further_tokens_are_counted_apart(hub):
+    found = hub(**CONFIGS["deepseek-v3"]["config"]).imported
+    assert (found.model.mtp_layers, found.total) == (1, 671026419200)
+    assert found.modules == pytest.approx(11.5e9, rel=0.01), "unique parameters by the readme of the published weights"
+    assert found.active == 37552297472
+    mimo = hub(**CONFIGS["mimo-7b"]["config"]).imported
+    assert (mimo.model.mtp_layers, mimo.total) == (1, 7622619136)
+    assert mimo.with_modules == pytest.approx(7.83e9, abs=0.005e9), "as its card says, with the module"
+
+
+def test_modules_that_are_not_used_are_not_counted(hub):
+    config = CONFIGS["minimax-m2"]["config"] | {"num_mtp_modules": 3, "mtp_transformer_layers": 1}
+    assert hub(**config | {"use_mtp": True}).imported.model.mtp_layers == 3
+    off = hub(**config | {"use_mtp": False}).imported
+    assert (off.model.mtp_layers, off.modules) == (0, 0)
+    assert hub(**config | {"use_mtp": True, "mtp_transformer_layers": 2}).codes == ["AIP340"]
+
+
+def test_megatron_counts_modules_for_further_tokens_apart(read):
+    words = "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --vocab-size 512 --seq-length 64"
+    words += " --max-position-embeddings 64 --micro-batch-size 1 --untie-embeddings-and-output-weights"
+    plain, more = (read(("a.args", f"{words}{extra}")).imported for extra in ("", " --mtp-num-layers 2"))
+    assert (plain.total, plain.modules) == (more.total, 0)
+    assert more.modules == 2 * ((12 * 64 * 64 + 13 * 64) + (2 * 64 * 64 + 3 * 2 * 64))
 
 
 def test_the_vision_tower_is_left_out_and_said(hub):

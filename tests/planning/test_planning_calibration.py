@@ -92,7 +92,7 @@ def test_what_is_right_stays(scenarios):
     times = [found["step"] for found in estimate(scenarios)]
     answer = calibrate([(one, time, "lab") for one, time in zip(scenarios, times, strict=True)])
     assert answer.errors(answer.ratio_before).worst == pytest.approx(0.0, abs=1e-12)
-    assert answer.errors(answer.ratio_after).worst < 0.03
+    assert answer.errors(answer.ratio_after).worst < 0.05
 
 
 def test_constants_apply_where_they_play_a_part(scenarios):

@@ -359,7 +359,7 @@ def test_names_that_lead_nowhere(run, folder):
 
 
 def test_every_kind_has_its_fields():
-    assert len(KINDS) == 19
+    assert len(KINDS) == 20
     assert all("metadata!" in fields for fields in KINDS.values())
 
 
@@ -368,7 +368,7 @@ workload: {tokens: 1e12, sequence_length: 8192, global_batch: 128}
 cluster: {node: dgx-h100, nodes: 1}
 plan: {tensor: 4}
 """
-SERVICE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {}\n"
+SERVICE = "apiVersion: v1\nkind: Secret\nmetadata: {name: c}\ndata: {}\n"
 
 
 @pytest.fixture

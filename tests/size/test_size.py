@@ -22,6 +22,7 @@ SMALL = b"""
 model: {layers: 4, hidden: 1024, heads: 4, ffn: 4096, vocab: 32000}
 workload: {sequence_length: 1024, global_batch: 192, tokens: 200e9}
 cluster: {node: dgx-h100, nodes: 2}
+plan: {cuda_graphs: full}
 """
 EASY = ["size", "small.yaml", "--deadline", "10 h"]
 LIMITED = ["size", "small.yaml", "--deadline", "2 h"]
@@ -71,7 +72,7 @@ def interval(trial):
 
 
 def test_llama_3_70b_in_150_days_takes_about_1024_h100():
-    """15e12 tokens at 48 % of the peak of 1,024 H100 take 150 days; with twice the batch exactly 1,024 come out."""
+    """15e12 tokens at 48 % of the peak of 1,024 H100 take 150 days."""
     answer = asked("llama-3-70b-h100", Limits(deadline=150 * DAY))
     tried = {trial.accelerators: trial for trial in answer.trials}
     assert 0.9 * 1024 <= answer.best.accelerators <= 1.25 * 1024
@@ -81,8 +82,9 @@ def test_llama_3_70b_in_150_days_takes_about_1024_h100():
     assert low < 150 * DAY < high
     assert len(answer.trials) <= 15
     larger = asked("llama-3-70b-h100", Limits(deadline=150 * DAY), settings=[("workload.global_batch", "2048")])
-    assert larger.best.accelerators == 1024
-    low, high = interval(larger.best)
+    tried = {trial.accelerators: trial for trial in larger.trials}
+    assert tried[1024].time == pytest.approx(150 * DAY, rel=0.02)
+    low, high = interval(tried[1024])
     assert low < 150 * DAY < high
 
 
@@ -191,7 +193,7 @@ def test_power_bounds_the_number():
     assert small(Limits(power=600e3), "time").best.time < best.time
 
 
-FAILING = SMALL + b"reliability: {mtbf_per_node: 12 h, spares: 2, repair: 4 h}\ncheckpoint: {interval: 20 min}\n"
+FAILING = SMALL + b"reliability: {mtbf_per_node: 36 h, spares: 2, repair: 4 h}\ncheckpoint: {interval: 20 min}\n"
 SIMPLE = (read_condition("tensor = 1"), read_condition("pipeline = 1"))
 
 
@@ -200,15 +202,21 @@ def failing(deadline, **other):
 
 
 def test_a_size_counts_failures():
-    """A deadline that steps alone meet needs more GPUs where each node fails twice a day, and no fewer would do.
+    """A deadline that steps alone meet needs more GPUs where nodes fail, and no fewer would do.
 
     `--sure` adds the chance of failures to the error of a step.
     """
-    alone = small(Limits(deadline=5 * 3600), conditions=SIMPLE).best
-    limits = Limits(deadline=1.02 * alone.time)
-    answer = failing(limits.deadline)
+    base = load_written(Source("", FAILING), Catalog([]), searched=True).scenario
+
+    def fastest(count):
+        changes = at_size(base, count, 192)
+        scenario = load_written(Source("", FAILING), Catalog([]), changes, searched=True).scenario
+        return search([scenario], question_of(scenario, "time", SIMPLE, shown=1)).best[0].estimate
+
+    limits = Limits(deadline=1.005 * fastest(16)["run.time_to_train"])
+    alone, answer = small(limits, conditions=SIMPLE).best, failing(limits.deadline)
     best = answer.best
-    assert best.accelerators > alone.accelerators
+    assert best.accelerators > alone.accelerators == 16
     assert best.time == best.estimate["wallclock"] <= limits.deadline
     assert best.cost == best.estimate["total.cost"] > best.estimate["run.cost"]
     for trial in answer.trials:
@@ -216,16 +224,12 @@ def test_a_size_counts_failures():
             assert trial.time > trial.estimate["run.time_to_train"]
             assert trial.power == trial.estimate["total.power"] > trial.estimate["run.power"]  # two spare nodes
             assert trial.accelerators >= best.accelerators or "deadline" in trial.misses(limits)
-    base = load_written(Source("", FAILING), Catalog([]), searched=True).scenario
-    changes = at_size(base, best.accelerators, 192)
-    scenario = load_written(Source("", FAILING), Catalog([]), changes, searched=True).scenario
-    found = search([scenario], question_of(scenario, "time", SIMPLE, shown=1)).best[0].estimate
-    assert found["wallclock"] == best.time
-    likely = failing(5 * 3600).best
-    sure = failing(1.02 * likely.time, sure=True).best
-    assert sure.accelerators > likely.accelerators
+    assert fastest(best.accelerators)["wallclock"] == best.time
+    late = 1.02 * fastest(16)["wallclock"]
+    sure = failing(late, sure=True).best
+    assert sure.accelerators > failing(late).best.accelerators == 16
     high = sure.estimate.wallclock_interval().high
-    assert sure.upper_time == high <= 1.02 * likely.time
+    assert sure.upper_time == high <= late
     assert sure.upper_cost == pytest.approx(sure.cost * high / sure.time)
 
 

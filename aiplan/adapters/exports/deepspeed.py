@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 OUTSIDE = ("pipeline", "interleave", "context", "expert", "expert_tensor")
 HALF = {"bf16", "fp16"}
+FULL = 3
+"""Stage at which weights are sharded too."""
 
 
 def export(scenario: Scenario) -> Export:
@@ -29,10 +31,7 @@ def export(scenario: Scenario) -> Export:
         "train_batch_size": work.global_batch,
         "train_micro_batch_size_per_gpu": plan.micro_batch,
         "gradient_accumulation_steps": work.global_batch // (plan.micro_batch * scenario.data),
-        "zero_optimization": {
-            "stage": zero_stage(scenario),
-            "overlap_comm": overlaps(scenario, "gradients"),
-        },
+        "zero_optimization": _sharding(scenario, remarks),
         "optimizer": {"type": "SGD" if work.optimizer.startswith("sgd") else "AdamW"},
         "data_types": {"grad_accum_dtype": "fp32" if wide_gradients(scenario) else "bf16"},
     }
@@ -45,6 +44,21 @@ def export(scenario: Scenario) -> Export:
     if work.optimizer not in {"adam", "sgd-momentum"}:
         remarks.append(f"the states of {work.optimizer}")
     return Export(json.dumps(values, indent=2) + "\n", tuple(_flat(values)), tuple(remarks))
+
+
+def _sharding(scenario: Scenario, remarks: list[str]) -> dict[str, Any]:
+    """Return how states are sharded, and what of them lies on the host."""
+    plan, stage = scenario.file.plan, zero_stage(scenario)
+    found: dict[str, Any] = {"stage": stage, "overlap_comm": overlaps(scenario, "gradients")}
+    if plan.shards is not None and stage == FULL:
+        found["mics_shard_size"] = plan.shards
+    elif plan.shards is not None:
+        remarks.append(f"groups of {plan.shards} ranks that share states: DeepSpeed has them with stage {FULL}")
+    if plan.offload != "none":
+        found["offload_optimizer"] = {"device": "cpu"}
+    if plan.offload == "all":
+        found["offload_param"] = {"device": "cpu"}
+    return found
 
 
 def _flat(values: dict[str, Any], above: str = "") -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from aiplan.adapters.exports.record import Export, on, overlaps, title, wide_gradients, zero_stage
+from aiplan.adapters.exports.record import Export, copies, on, overlaps, title, wide_gradients, zero_stage
 
 if TYPE_CHECKING:
     from aiplan.scenario.load import Scenario
@@ -225,6 +225,10 @@ def _states(writer: Writer, scenario: Scenario) -> None:
         writer.add("use-megatron-fsdp")
         writer.add("data-parallel-sharding-strategy", SHARDING[stage])
     writer.switch("use-distributed-optimizer", when=stage >= 1)
+    if copies(scenario) > 1:
+        writer.add("num-distributed-optimizer-instances", copies(scenario))
+    writer.switch("optimizer-cpu-offload", when=plan.offload != "none")
+    writer.remark("weights on the host", when=plan.offload == "all")
     if wide_gradients(scenario):
         writer.add("accumulate-allreduce-grads-in-fp32")
     elif scenario.file.workload.precision != "fp16":

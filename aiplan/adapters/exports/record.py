@@ -38,6 +38,11 @@ def zero_stage(scenario: Scenario) -> int:
     return int(scenario.values["plan.zero"].number)
 
 
+def copies(scenario: Scenario) -> int:
+    """Return how many copies of the sharded states there are."""
+    return int(scenario.values["plan.copies"].number)
+
+
 def overlaps(scenario: Scenario, kind: str) -> bool:
     """Whether a communication runs beside computation, given or of the software preset."""
     given = getattr(scenario.file.plan.overlap, kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from aiplan.adapters.exports.record import Export, overlaps, steps, title, wide_gradients, zero_stage
+from aiplan.adapters.exports.record import Export, copies, overlaps, steps, title, wide_gradients, zero_stage
 from aiplan.adapters.imports.named_models import FLAVORS
 
 if TYPE_CHECKING:
@@ -65,6 +65,10 @@ def _training(scenario: Scenario, remarks: list[str]) -> dict[str, Any]:
     narrow = {"fp32": "float32", "tf32": "float32"}.get(work.precision, "bfloat16")
     found["mixed_precision_param"] = narrow
     found["mixed_precision_reduce"] = "float32" if wide_gradients(scenario) else "bfloat16"
+    if plan.offload == "all":
+        found["enable_cpu_offload"] = True
+    elif plan.offload != "none":
+        remarks.append(f"offload {plan.offload}: torchtitan offloads everything or nothing")
     if work.precision in {"fp16", "nvfp4"}:
         remarks.append(f"the precision {work.precision}")
     if work.optimizer != "adam":
@@ -77,9 +81,13 @@ def _parallelism(scenario: Scenario, remarks: list[str]) -> dict[str, Any]:
     sharded = stage >= 2
     if stage == 1:
         remarks.append("ZeRO-1: torchtitan shards parameters or nothing, and this copies the model")
+    replicas = copies(scenario) if sharded else scenario.data
+    if scenario.data % replicas:
+        remarks.append(f"groups of {plan.shards} ranks that share states: they cut through context parallel ranks")
+        replicas = 1
     found: dict[str, Any] = {
-        "data_parallel_replicate_degree": 1 if sharded else scenario.data,
-        "data_parallel_shard_degree": scenario.data if sharded else 1,
+        "data_parallel_replicate_degree": replicas,
+        "data_parallel_shard_degree": scenario.data // replicas,
         "tensor_parallel_degree": plan.tensor,
         "enable_async_tensor_parallel": overlaps(scenario, "tensor"),
         "pipeline_parallel_degree": plan.pipeline,

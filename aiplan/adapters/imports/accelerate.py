@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from aiplan.adapters.imports.document import Document
     from aiplan.adapters.imports.kind import Harmless
     from aiplan.adapters.imports.ledger import Ledger
-    from aiplan.declare import Mark
 
 MARKS = {"distributed_type", "fsdp_config", "deepspeed_config", "parallelism_config", "megatron_lm_config"}
 STRATEGIES = {
@@ -133,17 +132,8 @@ def _parallel(ledger: Ledger) -> None:
     if either is not None:
         count = (replicas.value if replicas else 1) * (shards.value if shards else 1)
         ledger.put("plan.data", either, count, "replicas x shards")
-    if replicas is not None and shards is not None and replicas.value > 1 and shards.value > 1:
-        _hybrid(ledger, f"{replicas.value} replicas of {shards.value} shards", replicas.key, replicas.mark)
-
-
-def _hybrid(ledger: Ledger, what: str, key: str, mark: Mark) -> None:
-    ledger.warn(
-        f"{what} (HSDP): states are taken as sharded over all data parallel ranks",
-        mark,
-        "memory per GPU is under-estimated, traffic between nodes over-estimated",
-    )
-    ledger.skip(key, mark, "sharding within a part of the ranks is not modelled")
+    if shards is not None and shards.value > 1:
+        batches.copies(ledger, replicas)
 
 
 def _fsdp(ledger: Ledger) -> None:
@@ -158,7 +148,7 @@ def _fsdp(ledger: Ledger) -> None:
                 strategy, f"'{strategy.text[:40]}' is no sharding strategy", "FULL_SHARD, SHARD_GRAD_OP, NO_SHARD"
             )
         if name in HYBRID:
-            _hybrid(ledger, "sharding within a node", strategy.key, strategy.mark)
+            batches.in_node(ledger, strategy)
     elif again is not None and again.text.lower() in {"true", "false", "full_shard", "shard_grad_op", "no_shard"}:
         word = again.text.lower()
         ledger.put("plan.zero", again, {"true": 3, "false": 2}.get(word) or STRATEGIES.get(word, 3))
@@ -168,8 +158,8 @@ def _fsdp(ledger: Ledger) -> None:
     if recompute is not None:
         ledger.put("plan.recompute", recompute, "full" if recompute.value else "none")
     host = ledger.flag("fsdp_config.fsdp_offload_params")
-    if host is not None:
-        deepspeed.offloaded(ledger, host, off=not host.value)
+    if host is not None and host.value:
+        ledger.put(deepspeed.OFFLOAD, host, "all")
 
 
 def _deepspeed(ledger: Ledger) -> None:
@@ -179,10 +169,8 @@ def _deepspeed(ledger: Ledger) -> None:
     ledger.put(
         batches.ACCUMULATION, batches.automatic(ledger, batches.ACCUMULATION, f"{inside}.gradient_accumulation_steps")
     )
-    for name in ("offload_optimizer_device", "offload_param_device"):
-        got = ledger.word(f"{inside}.{name}")
-        if got is not None:
-            deepspeed.offloaded(ledger, got, off=got.text in {"none", ""})
+    names = ("offload_optimizer_device", "offload_param_device")
+    deepspeed.on_host(ledger, *(ledger.word(f"{inside}.{name}") for name in names))
     other = ledger.got(f"{inside}.deepspeed_config_file")
     if other is not None:
         ledger.warn(

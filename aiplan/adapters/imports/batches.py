@@ -12,6 +12,11 @@ ACCUMULATION = "_accumulation"
 STEPS = "_steps"
 """Steps of a training: tokens follow from them once the batch is known."""
 PER_NODE = "_accelerators_per_node"
+COPIES = "_copies"
+"""Copies of the sharded states (HSDP): the ranks that share one follow from the accelerators."""
+IN_NODE = "_shards_in_node"
+"""Whether the ranks of a node share a copy of the states."""
+SHARDS = "plan.shards"
 BATCH, MICRO, DATA = "workload.global_batch", "plan.micro_batch", "plan.data"
 
 
@@ -34,6 +39,21 @@ def batch(ledger: Ledger, micro: Got | None, accumulation: Got | None, total: Go
         )
         return
     ledger.put(DATA, total, total.value // each, "batch / (micro-batch x accumulation)")
+
+
+def copies(ledger: Ledger, got: Got | None, number: int | None = None) -> None:
+    """Take how many copies of the sharded states there are; the ranks that share one may have to wait for a size."""
+    count = got.value if got is not None and number is None else number
+    if got is None or count is None or count < 2:
+        return
+    ledger.put(COPIES, got, count)
+    ledger.ask(SHARDS, got, f"{got.key}: {count} copies of the states; how many ranks share one follows from a size")
+
+
+def in_node(ledger: Ledger, got: Got) -> None:
+    """Take that the ranks of a node share a copy of the states."""
+    ledger.put(IN_NODE, got, True)
+    ledger.ask(SHARDS, got, f"{got.key}: states are sharded within a node; its size is not given")
 
 
 def automatic(ledger: Ledger, path: str, key: str) -> Got | None:

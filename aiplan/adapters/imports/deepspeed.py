@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 MARKS = {"zero_optimization", "train_micro_batch_size_per_gpu", "train_batch_size"}
 SHAPE = {"num_layers", "num-layers", "hidden_size", "hidden-size"}
 WHOLE, TWO_BYTES = {"fp32", "float32"}, {"bf16", "bfloat16", "fp16", "float16"}
+HOSTS = ("cpu", "nvme")
+OFFLOAD = "plan.offload"
 HARMLESS: Harmless = tuple(
     (pattern, why)
     for why, patterns in {
@@ -153,25 +155,41 @@ def zero(ledger: Ledger) -> None:
 
 
 def _host(ledger: Ledger) -> None:
-    """Say what is kept on the host, and what else has no model."""
-    for name in ("offload_optimizer", "offload_param"):
-        got = ledger.word(f"zero_optimization.{name}.device")
-        if got is not None:
-            offloaded(ledger, got, off=got.text in {"none", ""})
+    """Take what lies on the host, and say what has no model."""
+    on_host(
+        ledger,
+        ledger.word("zero_optimization.offload_optimizer.device"),
+        ledger.word("zero_optimization.offload_param.device"),
+    )
     old = ledger.flag("zero_optimization.cpu_offload")
-    if old is not None:
-        offloaded(ledger, old, off=not old.value)
-    for name in ("zero_hpz_partition_size", "zero_quantized_weights", "zero_quantized_gradients", "mics_shard_size"):
+    if old is not None and old.value:
+        ledger.put(OFFLOAD, old, "optimizer")
+    shared = ledger.got("zero_optimization.mics_shard_size")
+    if shared is not None and shared.value not in {0, -1}:
+        ledger.put("plan.shards", ledger.as_count(shared))
+    for name in ("zero_hpz_partition_size", "zero_quantized_weights", "zero_quantized_gradients"):
         got = ledger.got(f"zero_optimization.{name}")
         if got is not None and got.value not in {1, 0, -1}:
             ledger.skip(got.key, got.mark, "not modelled")
 
 
-def offloaded(ledger: Ledger, got: Got, *, off: bool) -> None:
-    """Say that what is kept on the host is not modelled; nothing to say where nothing is."""
-    if off:
-        return
-    ledger.skip(got.key, got.mark, "memory of the host is not modelled")
+def on_host(ledger: Ledger, optimizer: Got | None, weights: Got | None) -> None:
+    """Take the devices that optimizer states and weights are offloaded to: the memory of the host has a model."""
+    here, there = ([got for got in (optimizer, weights) if got is not None and got.text == word] for word in HOSTS)
+    for got in there:
+        unmodelled(ledger, got, "drives of a node are not modelled")
+    if optimizer in here:
+        ledger.put(OFFLOAD, optimizer, "all" if weights in here else "optimizer")
+    elif here:
+        unmodelled(ledger, here[0], "weights on the host with their optimizer states elsewhere are not modelled")
+    for device in (optimizer, weights):
+        if device is not None and device.text not in {*HOSTS, "none", ""}:
+            ledger.wrong(device, f"'{device.text[:40]}' is none of none, cpu, nvme")
+
+
+def unmodelled(ledger: Ledger, got: Got, why: str) -> None:
+    """Say that something is kept elsewhere in a way that has no model."""
+    ledger.skip(got.key, got.mark, why)
     ledger.warn(
         f"{got.key} is not modelled: everything is kept on the accelerator",
         got.mark,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.adapters.imports.json_tree import NotJsonError, read_json
 from aiplan.adapters.imports.toml_tree import read_toml
 from aiplan.adapters.imports.xml_tree import read_xml
-from aiplan.declare import Mapping, Mark, Scalar, read
+from aiplan.declare import Mapping, Mark, Scalar
+from aiplan.declare.anchors import read_anchored
 from aiplan.declare.lines import split_lines
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def read_document(text: str, name: str, diagnostics: Diagnostics) -> Document:
                 raise diagnostics.failure() from None
             form = YAML
     if form == YAML:
-        return Document(name, form, text, read(text, name, diagnostics))
+        return Document(name, form, text, read_anchored(text, name, diagnostics))
     return Document(name, form, text)
 
 

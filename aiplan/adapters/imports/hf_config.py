@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from aiplan.adapters.imports import hf_families as hub
-from aiplan.adapters.imports import hf_parts
+from aiplan.adapters.imports import hf_parts, hf_refused
 from aiplan.adapters.imports.document import JSON, at
 from aiplan.adapters.imports.hf_keys import HARMLESS
 from aiplan.adapters.imports.kind import Kind
@@ -51,7 +51,15 @@ def read(ledger: Ledger) -> None:
     ledger.below = part
     _one_tower(ledger, part)
     read_shape(ledger, family, kind)
+    _other_experts(ledger, family)
     ledger.put("model.name", kind, _name(ledger, family))
+
+
+def _other_experts(ledger: Ledger, family: Family) -> None:
+    """Refuse experts that the family does not have: its parameters would be half of what they are."""
+    some = ledger.got(*hf_refused.EXPERT_KEYS) if family.experts == "none" else None
+    if some is not None and isinstance(some.value, int) and some.value > 1:
+        ledger.refuse(f"{some.value} experts ({some.key}), and {family.title} has none", some.mark)
 
 
 def read_shape(ledger: Ledger, family: Family, kind: Got) -> None:
@@ -71,7 +79,7 @@ def read_shape(ledger: Ledger, family: Family, kind: Got) -> None:
     hf_parts.window(ledger, family, kind)
     hf_parts.experts(ledger, family, kind)
     hf_parts.latent(ledger, family)
-    hf_parts.next_token(ledger)
+    hf_parts.next_token(ledger, family)
 
 
 def _model_type(ledger: Ledger, part: str) -> Got | None:
@@ -95,12 +103,12 @@ def _model_type(ledger: Ledger, part: str) -> Got | None:
 
 
 def _every_refused() -> list[str]:
-    return [name for _, names in hub.REFUSED.values() for name in names]
+    return [name for _, names in hf_refused.REFUSED.values() for name in names]
 
 
 def _refused(ledger: Ledger, kind: Got) -> bool:
     """Note that the network is no decoder-only transformer, and say why; return whether it is none."""
-    for what, (why, names) in hub.REFUSED.items():
+    for what, (why, names) in hf_refused.REFUSED.items():
         if kind.text in names or ledger.document.text_at("model_type") in names:
             ledger.refuse(f"'{kind.text}' is {what}: {why}; {SUPPORTED}", kind.mark)
             return True
@@ -114,10 +122,22 @@ def _refused(ledger: Ledger, kind: Got) -> bool:
     if tables is not None and tables.value:
         ledger.refuse(f"'{kind.text}' has embeddings per layer ({tables.key}), which have no model here", tables.mark)
         return True
+    if _sign(ledger, inside):
+        return True
     cross = ledger.got("add_cross_attention")
     if cross is not None and cross.value is True:
         ledger.refuse(f"'{kind.text}' attends to another network (add_cross_attention); {SUPPORTED}", cross.mark)
         return True
+    return False
+
+
+def _sign(ledger: Ledger, inside: str) -> bool:
+    """Note a key of a network that has no model here, whatever the family; return whether there is one."""
+    for key, what in hf_refused.SIGNS.items():
+        found = ledger.document.at(f"{inside}{key}")
+        if found is not None and not (isinstance(found, Scalar) and found.value in (None, 0, False)):
+            ledger.refuse(f"'{key}' means {what}, which has no model here", found.mark)
+            return True
     return False
 
 
@@ -165,9 +185,10 @@ def _feed_forward(ledger: Ledger, family: Family, kind: Got, hidden: int) -> Non
 def _flags(ledger: Ledger, family: Family, kind: Got) -> None:
     """Take what is tied and what has a bias."""
     tied = ledger.flag("tie_word_embeddings")
-    if tied is None and ledger.below:
+    if ledger.below:
         outside, ledger.below = ledger.below, ""
-        tied = ledger.flag("tie_word_embeddings")
+        tied = ledger.flag("tie_word_embeddings") if tied is None else tied
+        ledger.used.add("tie_word_embeddings")
         ledger.below = outside
     if not ledger.put("model.tied", tied):
         what = "shares" if family.tied else "does not share"

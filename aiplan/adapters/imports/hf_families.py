@@ -56,7 +56,7 @@ class Family(NamedTuple):
     window_size : int or None
         Window where no key gives it.
     experts : str
-        Which keys tell about experts: none, local, qwen, deepseek.
+        Which keys tell about experts: none, local, qwen, deepseek, ernie, or those of one family.
     router_bias : bool
         The router has a learned bias.
     sinks, latent : bool
@@ -145,6 +145,22 @@ FAMILIES: dict[str, Family] = {
     "deepseek_v2": DEEPSEEK,
     "deepseek_v3": DEEPSEEK._replace(title="DeepSeek-V3", router_bias=True),
     "kimi_k2": DEEPSEEK._replace(title="Kimi K2", router_bias=True),
+    "dots1": QWEN3._replace(title="dots.llm1", qkv_bias=False, output_bias=False, experts="deepseek", router_bias=True),
+    "glm4_moe_lite": DEEPSEEK._replace(title="GLM-4.7-Flash", router_bias=True),
+    "ministral3": Family("Ministral 3", window="all"),
+    "exaone4": LLAMA._replace(
+        title="EXAONE 4", qk_norm="head", mlp_bias=False, qkv_bias=False, output_bias=False, window="3-of-4"
+    ),
+    "granitemoe": LLAMA._replace(title="Granite MoE", experts="local", mlp_bias=False),
+    "phimoe": Family(
+        "Phi-3.5 MoE",
+        norm="layernorm",
+        qkv_bias="attention_bias",
+        output_bias="attention_bias",
+        head_bias="lm_head_bias",
+        experts="local",
+        window="all",
+    ),
     "gemma": GEMMA,
     "gemma2": GEMMA._replace(title="Gemma 2", norms=4, window="alternate", window_size=4096),
     "gemma3_text": GEMMA._replace(title="Gemma 3", norms=4, qk_norm="head", window="5-of-6", window_size=4096),
@@ -310,6 +326,16 @@ FAMILIES: dict[str, Family] = {
     "ernie4_5": Family(
         "ERNIE 4.5", tied=True, qkv_bias="use_bias", output_bias="use_bias", mlp_bias="use_bias", head_dim=128
     ),
+    "ernie4_5_moe": Family(
+        "ERNIE 4.5 MoE",
+        tied=True,
+        qkv_bias="use_bias",
+        output_bias="use_bias",
+        mlp_bias="use_bias",
+        head_bias="use_bias",
+        experts="ernie",
+        router_bias=True,
+    ),
     "seed_oss": Family("Seed-OSS", head_dim=128, qkv_bias="attention_bias=true", output_bias="attention_out_bias"),
     "dbrx": Family(
         "DBRX",
@@ -342,121 +368,3 @@ NAMES = {
     "kimi_k25": "deepseek_v3",
 }
 """Other names of the same families."""
-
-REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
-    "an encoder without a decoder": (
-        "it sees all tokens at once and predicts masked ones",
-        (
-            "bert",
-            "roberta",
-            "albert",
-            "electra",
-            "deberta",
-            "deberta-v2",
-            "distilbert",
-            "xlm-roberta",
-            "camembert",
-            "modernbert",
-            "megatron-bert",
-            "nomic_bert",
-            "longformer",
-            "ernie",
-            "esm",
-            "mpnet",
-            "xlm",
-            "xlnet",
-            "flaubert",
-        ),
-    ),
-    "an encoder with a decoder": (
-        "its decoder attends to an encoder",
-        (
-            "t5",
-            "mt5",
-            "umt5",
-            "longt5",
-            "switch_transformers",
-            "bart",
-            "mbart",
-            "pegasus",
-            "marian",
-            "m2m_100",
-            "led",
-            "blenderbot",
-            "prophetnet",
-            "fsmt",
-            "nllb-moe",
-            "encoder-decoder",
-            "t5gemma",
-        ),
-    ),
-    "a vision encoder": (
-        "it reads images, not tokens",
-        (
-            "vit",
-            "deit",
-            "beit",
-            "swin",
-            "swinv2",
-            "clip",
-            "clip_vision_model",
-            "siglip",
-            "siglip_vision_model",
-            "dinov2",
-            "dinov3_vit",
-            "convnext",
-            "resnet",
-            "vit_mae",
-            "segformer",
-            "detr",
-            "sam",
-        ),
-    ),
-    "an audio model": (
-        "it reads or makes sound",
-        ("whisper", "wav2vec2", "hubert", "speecht5", "seamless_m4t", "musicgen", "encodec", "bark", "wavlm"),
-    ),
-    "a state-space or recurrent network": (
-        "its layers have no attention",
-        ("mamba", "mamba2", "falcon_mamba", "rwkv", "rwkv5", "xlstm"),
-    ),
-    "a hybrid of attention and other layers": (
-        "part of its layers are state-space, linear-attention or recurrent ones, so its layers are not alike",
-        (
-            "jamba",
-            "bamba",
-            "nemotron_h",
-            "zamba",
-            "zamba2",
-            "falcon_h1",
-            "granitemoehybrid",
-            "qwen3_next",
-            "qwen3_5",
-            "qwen3_5_moe",
-            "qwen3_5_text",
-            "qwen3_5_moe_text",
-            "lfm2",
-            "lfm2_moe",
-            "minimax",
-            "recurrent_gemma",
-            "plamo2",
-            "kimi_linear",
-            "hymba",
-            "nemotron-nas",
-            "deci",
-        ),
-    ),
-    "a model with cross-attention layers": (
-        "some of its text layers attend to images",
-        ("mllama", "mllama_text_model", "flamingo", "idefics"),
-    ),
-    "a network with embeddings per layer": (
-        "every layer has a table of its own",
-        ("gemma3n", "gemma3n_text"),
-    ),
-    "a model with sparse attention": (
-        "an indexer chooses the tokens that a query sees",
-        ("deepseek_v32", "glm_moe_dsa"),
-    ),
-}
-"""What is not a decoder-only transformer: why it has no model here, and the names of such networks."""

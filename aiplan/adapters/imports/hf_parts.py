@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from aiplan.declare import Scalar
@@ -104,7 +105,7 @@ def window(ledger: Ledger, family: Family, kind: Got) -> None:
             "AIP310", f"layer_types has {len(names)} entries, and there are {layers} layers", types[1]
         )
     turned_off = rule == "from-key" and not _on(ledger.flag("use_sliding_window"))
-    pattern = ledger.count("sliding_window_pattern", "_sliding_window_pattern")
+    pattern = _pattern(ledger)
     first = ledger.count("max_window_layers", minimum=0)
     if turned_off or (rule == "none" and not names) or (names and "sliding_attention" not in names):
         return
@@ -117,7 +118,7 @@ def window(ledger: Ledger, family: Family, kind: Got) -> None:
     elif rule == "from-key":
         count, why = max(0, layers - first.value) if first else layers, "from max_window_layers on"
     else:
-        part, whole = (pattern.value - 1, pattern.value) if pattern else SHARES[rule]
+        part, whole = (pattern - 1, pattern) if pattern else SHARES[rule]
         count, why = layers - layers // whole * (whole - part), f"{part} of {whole} layers"
     if count:
         if not ledger.put("model.window.size", size):
@@ -125,6 +126,15 @@ def window(ledger: Ledger, family: Family, kind: Got) -> None:
                 "model.window.size", family.window_size or 0, f"as in the code of {family.title} by default", kind.mark
             )
         ledger.default("model.window.layers", count, why, types[1] if types else kind.mark)
+
+
+def _pattern(ledger: Ledger) -> int | None:
+    """Return of how many layers the last attends to everything: a number, or a word such as `LLLG`."""
+    got = ledger.got("sliding_window_pattern", "_sliding_window_pattern")
+    if got is not None and isinstance(got.value, str) and re.fullmatch(r"L{1,63}G", got.value):
+        return len(got.value)
+    found = ledger.as_count(got)
+    return found.value if found else None
 
 
 def experts(ledger: Ledger, family: Family, kind: Got) -> None:
@@ -136,6 +146,7 @@ def experts(ledger: Ledger, family: Family, kind: Got) -> None:
         "llama4": _llama4,
         "gemma4": _gemma4,
         "dbrx": _dbrx,
+        "ernie": _ernie,
     }
     if family.experts != "none":
         readers[family.experts](ledger, family, kind)
@@ -253,6 +264,23 @@ def _gemma4(ledger: Ledger, _family: Family, kind: Got) -> None:
         )
 
 
+def _ernie(ledger: Ledger, family: Family, kind: Got) -> None:
+    """Layers from `moe_layer_start_index` to `moe_layer_end_index` have experts, every `moe_layer_interval` of them."""
+    _routed(ledger, ("moe_num_experts", "num_experts"), ("moe_k", "num_experts_per_tok"), ("moe_intermediate_size",))
+    layers = ledger.number("model.layers")
+    step, first = ledger.count("moe_layer_interval"), ledger.count("moe_layer_start_index", minimum=0)
+    last = ledger.count("moe_layer_end_index", minimum=-1)
+    every, start = step.value if step else 1, first.value if first else 1
+    end = last.value if last is not None and last.value >= 0 else layers - 1
+    count = sum(1 for layer in range(start, min(end + 1, layers)) if (layer + 1) % every == 0)
+    _moe_layers(ledger, count, layers, "by moe_layer_start_index, end and interval", kind, interleaved=every > 1)
+    shared, width = ledger.count("moe_num_shared_experts", minimum=0), ledger.number("model.experts.ffn")
+    if count and shared is not None and shared.value:
+        ledger.put("model.experts.shared_ffn", shared, shared.value * width, "shared experts x their width")
+    if count and family.router_bias:
+        ledger.default("model.experts.router_bias", True, "the router corrects its scores", kind.mark)
+
+
 def _dbrx(ledger: Ledger, _family: Family, _kind: Got) -> None:
     _routed(ledger, ("ffn_config.moe_num_experts",), ("ffn_config.moe_top_k",), ("ffn_config.ffn_hidden_size",))
 
@@ -288,20 +316,21 @@ def latent(ledger: Ledger, family: Family) -> None:
         ledger.got(name)
 
 
-def next_token(ledger: Ledger) -> None:
-    """Leave modules for further tokens out, as published counts do, and say so."""
-    got = ledger.count(*NEXT_TOKEN, minimum=0)
-    for name in ("use_mtp", "mtp_transformer_layers"):
-        ledger.got(name)
+def next_token(ledger: Ledger, family: Family) -> None:
+    """Take modules for further tokens, each of a layer: published counts are of the main network without them."""
+    got, used = ledger.count(*NEXT_TOKEN, minimum=0, path="model.mtp_layers"), ledger.flag("use_mtp")
+    each = ledger.count("mtp_transformer_layers")
     if got is None or not got.value:
         return
-    ledger.skip(got.key, got.mark, "published counts are of the main model; the module is left out", matters=False)
-    plural = "module" if got.value == 1 else "modules"
-    ledger.warn(
-        f"{got.value} {plural} for further tokens (MTP) left out, as in published counts",
-        got.mark,
-        f"set model.mtp_layers={got.value} if it is trained along",
-    )
+    if used is not None and not used.value:
+        ledger.skip(got.key, got.mark, f"{used.key} is false", matters=False)
+        return
+    if family.experts == "ernie":  # its modules have a dense layer, those counted here one like the last of the network
+        ledger.skip(got.key, got.mark, "modules of another kind of layer are left out")
+        return
+    if each is not None and each.value > 1:
+        ledger.refuse(f"modules of {each.value} layers for further tokens have no model here", each.mark)
+    ledger.put("model.mtp_layers", got, why="trained along; parameters are counted apart")
 
 
 def _on(got: Got | None) -> bool:

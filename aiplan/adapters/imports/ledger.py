@@ -18,7 +18,13 @@ UNKNOWN = "not known to aiplan"
 MOST_COUNT = 10**15
 """No count that these files state is larger: tokens of a training are the largest."""
 
-MOST = {"model.layers": 10**5, "plan.pipeline": 10**5, "plan.interleave": 10**5, "model.experts.count": 10**6}
+MOST = {
+    "model.layers": 10**5,
+    "plan.pipeline": 10**5,
+    "plan.interleave": 10**5,
+    "model.experts.count": 10**6,
+    "model.mtp_layers": 100,
+}
 """Bounds of what is listed one by one."""
 
 Value = int | float | str | bool | list[int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from aiplan.adapters.imports import named_models
+from aiplan.adapters.imports import batches, named_models
 from aiplan.adapters.imports.document import YAML
 from aiplan.adapters.imports.interpolate import interpolated
 from aiplan.adapters.imports.kind import Kind
@@ -123,7 +123,7 @@ def _sharding(ledger: Ledger) -> None:
     if strategy is not None and strategy.text in STRATEGIES:
         ledger.put("plan.zero", strategy, STRATEGIES[strategy.text])
         if strategy.text == "hybrid_shard":
-            ledger.warn("states are taken as sharded over all ranks, not within a node", strategy.mark)
+            batches.in_node(ledger, strategy)
     elif strategy is not None:
         ledger.wrong(strategy, f"'{strategy.text[:40]}' is no sharding strategy", f"known: {', '.join(STRATEGIES)}")
     else:

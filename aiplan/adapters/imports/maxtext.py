@@ -5,6 +5,7 @@ Names and defaults are those of https://github.com/AI-Hypercomputer/maxtext (src
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from aiplan.adapters.imports import batches, hf_families, hf_parts, named_models
@@ -153,6 +154,9 @@ def _shape(ledger: Ledger, family: Family, name: str, block: Got | None) -> None
     hf_parts.window(
         ledger, family._replace(window=family.window if name.startswith("gemma") else "none"), _got(block, mark)
     )
+    modules = ledger.count("mtp_num_layers", minimum=0, path="model.mtp_layers")
+    if modules is not None and modules.value:
+        ledger.put("model.mtp_layers", modules)
     rows = ledger.got("trainable_position_size")
     if rows is not None and rows.value != -1:
         ledger.put("model.positions", ledger.as_count(rows), why="rows of a table, not the sequence")
@@ -224,6 +228,10 @@ def _training(ledger: Ledger) -> None:
     sharded = ledger.got("ici_fsdp_parallelism", "dcn_fsdp_parallelism")
     if sharded is not None:
         ledger.put("plan.zero", sharded, 0 if sharded.value == 1 else 3)
+    copies = [ledger.got(f"{scope}_data_parallelism") for scope in ("dcn", "ici")]
+    counted = [got for got in map(ledger.as_count, (got for got in copies if got and got.value != -1)) if got]
+    if counted and sharded is not None and sharded.value != 1:
+        batches.copies(ledger, counted[0], math.prod(got.value for got in counted))
     policy = ledger.word("remat_policy")
     if policy is not None and policy.text in REMAT:
         ledger.put("plan.recompute", policy, REMAT[policy.text])

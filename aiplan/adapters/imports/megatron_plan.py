@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from aiplan.adapters.imports import batches
+
 if TYPE_CHECKING:
     from aiplan.adapters.imports.arguments import Arguments
     from aiplan.adapters.imports.ledger import Got
 
 SHARDING = {"no_shard": 0, "optim": 1, "optim_grads": 2, "optim_grads_params": 3}
 BACKENDS = {"flash": "flash", "fused": "flash", "unfused": "unfused", "local": "fused-softmax"}
-OFFLOADS = ("cpu-offloading", "optimizer-cpu-offload", "cpu-optimizer", "fine-grained-activation-offloading")
+OFFLOADS = ("cpu-offloading", "fine-grained-activation-offloading")
 TOKENS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 _STAGE = re.compile(r"(\d{1,6}(?:\.\d+)?)([KMBT]?):(\d{1,9})")
 
@@ -179,11 +181,30 @@ def _sharding(arguments: Arguments) -> None:
         ledger.put("plan.zero", stage)
     elif not ledger.put("plan.zero", split, 1):
         ledger.default("plan.zero", 0, "no --use-distributed-optimizer")
+    instances = arguments.count("num-distributed-optimizer-instances")
+    if ledger.number("plan.zero"):
+        batches.copies(ledger, instances)
+    _on_host(arguments)
     for name in OFFLOADS:
         got = arguments.on(name)
         if got is not None:
-            ledger.skip(got.key, got.mark, "memory of the host is not modelled")
-            ledger.warn(f"{got.key} is not modelled: everything is kept on the accelerator", got.mark)
+            ledger.skip(got.key, got.mark, "activations on the host are not modelled")
+            ledger.warn(f"{got.key} is not modelled: activations are kept on the accelerator", got.mark)
+
+
+def _on_host(arguments: Arguments) -> None:
+    """Take optimizer states on the host, all of them."""
+    ledger = arguments.ledger
+    offloaded, share = (
+        arguments.on("optimizer-cpu-offload", "cpu-optimizer"),
+        arguments.got("optimizer-offload-fraction"),
+    )
+    if offloaded is None:
+        return
+    if share is not None and share.value != 1:
+        ledger.skip(share.key, share.mark, "a part of the states on the host is not modelled")
+        ledger.warn(f"{share.key} {share.text[:20]} is not modelled: all states are taken as on the host", share.mark)
+    ledger.put("plan.offload", offloaded, "optimizer")
 
 
 def _recompute(arguments: Arguments) -> None:

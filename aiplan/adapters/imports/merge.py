@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aiplan.adapters.imports.batches import ACCUMULATION, BATCH, DATA, MICRO, PER_NODE, STEPS
+from aiplan.adapters.imports.batches import (
+    ACCUMULATION,
+    BATCH,
+    COPIES,
+    DATA,
+    IN_NODE,
+    MICRO,
+    PER_NODE,
+    SHARDS,
+    STEPS,
+)
 from aiplan.adapters.imports.ledger import Fact
 
 if TYPE_CHECKING:
@@ -68,6 +78,8 @@ def follow(facts: Facts, diagnostics: Diagnostics) -> None:
     """Add what follows from the facts: nodes, the batch, tokens; note where they contradict each other."""
     _nodes(facts)
     data = _data(facts, diagnostics)
+    if data is not None:
+        _shards(facts, data, diagnostics)
     micro, times, whole = facts.get(MICRO), facts.get(ACCUMULATION), facts.get(BATCH)
     if data is not None and micro is not None and times is not None:
         product = _number(micro) * _number(times) * data
@@ -102,6 +114,35 @@ def _nodes(facts: Facts) -> None:
     )
     count = -(-_number(world) // size)
     facts[NODES] = world._replace(path=NODES, value=count, why=f"{size} accelerators a node", taken=each is not None)
+
+
+def _shards(facts: Facts, data: int, diagnostics: Diagnostics) -> None:
+    """Add how many ranks share a copy of the states, from the copies or from the size of a node."""
+    ranks = data * (_number(facts["plan.context"]) if "plan.context" in facts else 1)
+    copies, inside = facts.get(COPIES), facts.get(IN_NODE)
+    if SHARDS in facts:
+        return
+    if copies is not None and ranks % _number(copies):
+        diagnostics.error(
+            "AIP313", f"{ranks} ranks do not divide into {copies.value} copies of the states", copies.mark
+        )
+    elif copies is not None:
+        why = f"{ranks} ranks / {copies.value} copies of the states"
+        facts[SHARDS] = copies._replace(path=SHARDS, value=ranks // _number(copies), why=why)
+    size = _node_size(facts)
+    if copies is None and inside is not None and size is not None:
+        each = min(ranks, size // (_number(facts["plan.tensor"]) if "plan.tensor" in facts else 1)) or 1
+        facts[SHARDS] = inside._replace(path=SHARDS, value=each, why=f"those of a node of {size}")
+
+
+def _node_size(facts: Facts) -> int | None:
+    """Return the accelerators of a node, as files give them."""
+    each, world, nodes = facts.get("cluster.accelerators_per_node"), facts.get(ACCELERATORS), facts.get(NODES)
+    if each is not None:
+        return _number(each)
+    if world is None or nodes is None or not nodes.taken:
+        return None
+    return _number(world) // _number(nodes)
 
 
 def _data(facts: Facts, diagnostics: Diagnostics) -> int | None:

@@ -105,6 +105,9 @@ def read(ledger: Ledger) -> None:
         "plan.overlap.tensor",
         ledger.flag("parallelism.enable_async_tensor_parallel", "experimental.enable_async_tensor_parallel"),
     )
+    host = ledger.flag("training.enable_cpu_offload")
+    if host is not None and host.value:
+        ledger.put("plan.offload", host, "all")
     steps = ledger.count("training.steps")
     ledger.put(batches.STEPS, steps)
     ledger.default("software", "torchtitan", "the preset of torchtitan")
@@ -166,12 +169,8 @@ def _data(ledger: Ledger) -> None:
         ledger.put("plan.zero", again, 2, "parameters stay gathered")
     elif not ledger.put("plan.zero", shards, 3, "parameters are sharded"):
         ledger.default("plan.zero", 3, "parameters are sharded over all ranks by default")
-    if many > 1 and not alone and copies is not None:
-        ledger.warn(
-            f"{many} replicas of shards (HSDP): states are taken as sharded over all data parallel ranks",
-            copies.mark,
-            "memory per GPU is under-estimated, traffic between nodes over-estimated",
-        )
+    if not alone:
+        batches.copies(ledger, copies)
 
 
 def _batch(ledger: Ledger) -> None:

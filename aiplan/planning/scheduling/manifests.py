@@ -6,7 +6,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.adapters import kubernetes_queues
+from aiplan.adapters import kubernetes, kubernetes_queues
+from aiplan.adapters.exports.launch import FOLDER, Launch, launch
 from aiplan.adapters.kubernetes import FLAVORS, PodSpec
 from aiplan.adapters.kubernetes_queues import Flavor, Team
 from aiplan.declare import Mapping, is_file, read
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from aiplan.scenario.load_jobs import JobsPlan
 
 DEFAULT = "default"
+SCRIPT = "train.py"
+"""What torchrun starts where neither an option nor the software says."""
 KUEUE, VOLCANO, PLAIN = "kueue", "volcano", "resource-quota"
 
 
@@ -94,7 +97,8 @@ def manifests(plan: JobsPlan, flavor: str, site: Site, catalog: Catalog, diagnos
         for spec, job in zip(specs, plan.file.jobs, strict=True)
         if job.min_available is not None
     ]
-    return [*_policies(plan, flavor, site), *budgets, *(one for spec in specs for one in FLAVORS[flavor](spec))]
+    jobs = [one for spec in specs for one in (*kubernetes.config_map(spec), *FLAVORS[flavor](spec))]
+    return [*_policies(plan, flavor, site), *budgets, *jobs]
 
 
 def _refuse_elastic(specs: Sequence[PodSpec], diagnostics: Diagnostics) -> None:
@@ -112,6 +116,7 @@ def _spec(plan: JobsPlan, job: Job, flavor: str, site: Site, catalog: Catalog, d
     environment: tuple[tuple[str, str], ...] = ()
     if scenario is not None and pods * gpus > 1:
         environment = tuple((item.name, item.value) for item in nccl_environment(scenario).settings)
+    started = _started(job, flavor, scenario, pods * gpus, diagnostics)
     selector = dict(job.node_selector)
     if len(job.pools) == 1 and not selector:
         selector = _labels(plan, [pool.name for pool in plan.file.pools].index(job.pools[0]))
@@ -126,7 +131,7 @@ def _spec(plan: JobsPlan, job: Job, flavor: str, site: Site, catalog: Catalog, d
         cpus=job.cpus,
         memory=job.memory,
         image=site.image,
-        script=site.script,
+        script=site.script or started.script or SCRIPT,
         priority=job.priority or "",
         queue=queue if queued else "",
         gang=job.gang,
@@ -136,7 +141,26 @@ def _spec(plan: JobsPlan, job: Job, flavor: str, site: Site, catalog: Catalog, d
         rack_label=site.rack_label,
         rdma=site.rdma,
         environment=environment,
+        arguments=started.arguments,
+        files=((started.file, started.text),) if started.file else (),
+        folder=FOLDER,
     )
+
+
+def _started(job: Job, flavor: str, scenario: Scenario | None, gpus: int, diagnostics: Diagnostics) -> Launch:
+    """Return how the scenario of a job is started; note what of it the manifest does not say."""
+    if scenario is None:
+        return Launch()
+    found = launch(scenario)
+    remarks = found.remarks
+    if gpus != scenario.accelerators:
+        found = Launch(found.script)
+        remarks = (f"the plan: it is for {scenario.accelerators} GPUs, and the job has {gpus}",)
+    elif found.file and flavor == "trainjob":
+        found, remarks = Launch(found.script), (f"the plan: a TrainJob mounts no {found.file}",)
+    for remark in remarks:
+        diagnostics.warning("AIP346", f"the manifest of '{job.name}' does not say {remark}")
+    return found
 
 
 def _scenario(plan: JobsPlan, job: Job, catalog: Catalog, diagnostics: Diagnostics) -> Scenario | None:

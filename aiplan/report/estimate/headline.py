@@ -64,6 +64,7 @@ def answer(estimate: Estimate) -> list[Fact]:
         Fact("MFU", percent(estimate.mfu), f"of {peak} dense {dtype} per GPU, same convention"),
         Fact("HFU", percent(estimate.hfu), "with the full attention square and recomputation"),
         _memory(estimate),
+        *_host(estimate),
         *_compression(estimate),
         *(run.facts(estimate) if estimate.scenario.run else _ideal(estimate)),
     ]
@@ -128,6 +129,10 @@ def bottleneck(estimate: Estimate) -> tuple[str, str]:
 
 def shortfall(estimate: Estimate) -> str:
     """Return how much is needed and how much is there."""
+    if estimate.host_is_short:
+        sizes = (estimate["host.memory"], estimate.given("cluster.host_memory"))
+        needed, there = (quantity(size, "B") for size in sizes)
+        return f"{needed} needed on the host of a node, {there} there"
     needed, there = (quantity(estimate[name], "B") for name in ("memory", "memory.capacity"))
     return f"{needed} needed per GPU at stage {estimate.fullest_stage}, {there} there"
 
@@ -171,7 +176,9 @@ def _plan(estimate: Estimate) -> str:
             f"data {estimate.scenario.data}",
             f"micro-batch {plan.micro_batch}",
             f"ZeRO {estimate.given('plan.zero'):.0f}",
+            "" if plan.shards is None else f"in groups of {plan.shards}",
             split,
+            "" if plan.offload == "none" else f"offload {plan.offload}",
             _recomputation(plan),
         ]
     )
@@ -206,6 +213,19 @@ def _memory(estimate: Estimate) -> Fact:
     likely = "" if found is None else f"{_likely(estimate, 'memory', 'B')}, from {found.evidence}"
     where = "; ".join(filter(None, (f"{verdict} (stage {estimate.fullest_stage} is the fullest)", likely)))
     return Fact("memory", f"{needed} / {there} {unit}", where, GOOD if estimate.fits else BAD)
+
+
+def _host(estimate: Estimate) -> list[Fact]:
+    """Return what lies in the memory of the host, if anything does."""
+    if not estimate["host.memory"]:
+        return []
+    unit, (needed, there) = scale([estimate["host.memory"], estimate.given("cluster.host_memory")], "B")
+    known = not math.isnan(estimate.given("cluster.host_memory"))
+    short = estimate.host_is_short
+    verdict = "does not fit" if short else "fits" if known else "how much a node has is not known"
+    size = f"{needed} / {there} {unit}" if known else f"{needed} {unit}"
+    rate = quantity(estimate.given("cluster.host_update_rate"), "B/s")
+    return [Fact("host memory", size, f"{verdict}; per node; states updated at {rate} there", BAD if short else GOOD)]
 
 
 def _against(row: Against) -> Fact:

@@ -27,6 +27,8 @@ def document(answer: Imported) -> str:
         "model": None if answer.model is None else shape(answer.model),
         "parameters_total": answer.total,
         "parameters_active": answer.active,
+        "parameters_modules": answer.modules,
+        "parameters_with_modules": answer.with_modules,
         "taken": [_fact(fact) for fact in answer.facts.values() if fact.taken],
         "defaulted": [_fact(fact) for fact in answer.facts.values() if not fact.taken],
         "ignored": [

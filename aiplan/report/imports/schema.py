@@ -38,6 +38,8 @@ def result() -> dict[str, Any]:
             "model": {"oneOf": [{"type": "null"}, _model()]},
             "parameters_total": MAYBE_COUNT,
             "parameters_active": MAYBE_COUNT,
+            "parameters_modules": MAYBE_COUNT,
+            "parameters_with_modules": MAYBE_COUNT,
             "taken": _list(fact),
             "defaulted": _list(fact),
             "ignored": _list(_closed({"key": TEXT, "why": TEXT, "matters": FLAG} | PLACE)),

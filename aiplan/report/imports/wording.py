@@ -34,6 +34,8 @@ def summary(answer: Imported) -> list[tuple[str, str]]:
         lines += [("model", _count(answer, model)), ("shape", _shape(model))]
         if model.experts is not None:
             lines.append(("experts", _experts(model)))
+        if model.mtp_layers:
+            lines.append(("modules", _modules(answer, model)))
     for name in ("workload", "plan", "cluster", "software"):
         text = _part(answer, name)
         if text:
@@ -68,6 +70,14 @@ def _experts(model: Model) -> str:
     some = f"in {experts.layers} layers" if experts.layers else ""
     shared = f"shared {experts.shared_ffn:,}" if experts.shared_ffn else ""
     return joined([f"{experts.count} of width {experts.ffn:,}", f"{experts.top_k} per token", shared, some])
+
+
+def _modules(answer: Imported, model: Model) -> str:
+    plural = "module" if model.mtp_layers == 1 else "modules"
+    parts = f"{answer.modules or 0:,} parameters"
+    return joined(
+        [f"{model.mtp_layers} {plural} of multi-token prediction", parts, f"{answer.with_modules:,} with them"]
+    )
 
 
 def _part(answer: Imported, name: str) -> str:

@@ -91,7 +91,9 @@ def as_plan(plan: Plan, scenario_data: int) -> str:
             f"data {scenario_data}",
             f"micro-batch {plan.micro_batch}",
             "" if plan.zero is None else f"ZeRO {plan.zero}",
+            "" if plan.shards is None else f"in groups of {plan.shards}",
             {True: "sequence parallel", False: "", None: ""}[plan.sequence_parallel],
+            "" if plan.offload == "none" else f"offload {plan.offload}",
             "" if plan.recompute == "none" else f"recompute {plan.recompute}",
             "ends count as layers" if plan.count_embedding_as_layer else "",
             f"no overlap of {' or '.join(off)}" if off else "",
@@ -114,7 +116,7 @@ def plan_fields(plan: Plan) -> dict[str, str]:
 
 
 def _told(name: str, value: object) -> bool:
-    usual = {"recompute": "none", "cuda_graphs": "none", "count_embedding_as_layer": False}
+    usual = {"recompute": "none", "offload": "none", "cuda_graphs": "none", "count_embedding_as_layer": False}
     return value not in (None, ()) and (value != 1 or name in {"tensor", "zero"}) and usual.get(name) != value
 
 

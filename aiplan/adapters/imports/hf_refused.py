@@ -1,0 +1,143 @@
+"""Networks on the Hugging Face hub that have no model here: by name, and by keys that give them away."""
+
+from __future__ import annotations
+
+REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "an encoder without a decoder": (
+        "it sees all tokens at once and predicts masked ones",
+        (
+            "bert",
+            "roberta",
+            "albert",
+            "electra",
+            "deberta",
+            "deberta-v2",
+            "distilbert",
+            "xlm-roberta",
+            "camembert",
+            "modernbert",
+            "megatron-bert",
+            "nomic_bert",
+            "longformer",
+            "ernie",
+            "esm",
+            "mpnet",
+            "xlm",
+            "xlnet",
+            "flaubert",
+        ),
+    ),
+    "an encoder with a decoder": (
+        "its decoder attends to an encoder",
+        (
+            "t5",
+            "mt5",
+            "umt5",
+            "longt5",
+            "switch_transformers",
+            "bart",
+            "mbart",
+            "pegasus",
+            "marian",
+            "m2m_100",
+            "led",
+            "blenderbot",
+            "prophetnet",
+            "fsmt",
+            "nllb-moe",
+            "encoder-decoder",
+            "t5gemma",
+        ),
+    ),
+    "a vision encoder": (
+        "it reads images, not tokens",
+        (
+            "vit",
+            "deit",
+            "beit",
+            "swin",
+            "swinv2",
+            "clip",
+            "clip_vision_model",
+            "siglip",
+            "siglip_vision_model",
+            "dinov2",
+            "dinov3_vit",
+            "convnext",
+            "resnet",
+            "vit_mae",
+            "segformer",
+            "detr",
+            "sam",
+        ),
+    ),
+    "an audio model": (
+        "it reads or makes sound",
+        ("whisper", "wav2vec2", "hubert", "speecht5", "seamless_m4t", "musicgen", "encodec", "bark", "wavlm"),
+    ),
+    "a state-space or recurrent network": (
+        "its layers have no attention",
+        ("mamba", "mamba2", "falcon_mamba", "rwkv", "rwkv5", "xlstm"),
+    ),
+    "a hybrid of attention and other layers": (
+        "part of its layers are state-space, linear-attention or recurrent ones, so its layers are not alike",
+        (
+            "jamba",
+            "bamba",
+            "nemotron_h",
+            "zamba",
+            "zamba2",
+            "falcon_h1",
+            "granitemoehybrid",
+            "qwen3_next",
+            "qwen3_5",
+            "qwen3_5_moe",
+            "qwen3_5_text",
+            "qwen3_5_moe_text",
+            "lfm2",
+            "lfm2_moe",
+            "minimax",
+            "recurrent_gemma",
+            "plamo2",
+            "kimi_linear",
+            "hymba",
+            "nemotron-nas",
+            "deci",
+        ),
+    ),
+    "a model with cross-attention layers": (
+        "some of its text layers attend to images",
+        ("mllama", "mllama_text_model", "flamingo", "idefics"),
+    ),
+    "a network with embeddings per layer": (
+        "every layer has a table of its own",
+        ("gemma3n", "gemma3n_text"),
+    ),
+    "a model with sparse attention": (
+        "an indexer chooses the tokens that a query sees",
+        ("deepseek_v32", "glm_moe_dsa", "deepseek_v4", "minicpm_sala"),
+    ),
+    "a network whose layers have different heads": (
+        "sliding and full layers, or single layers, differ in heads, which has no model here",
+        ("laguna", "mimo_v2_flash", "mimo_v2", "step3p5", "step3p7", "openelm"),
+    ),
+}
+"""What is not a decoder-only transformer: why it has no model here, and the names of such networks."""
+
+SIGNS: dict[str, str] = {
+    "index_topk": "sparse attention by an indexer",
+    "compress_ratios": "attention over compressed tokens",
+    "hc_mult": "several residual streams",
+    "num_attention_heads_per_layer": "layers with different heads",
+    "attention_other_setting": "layers with different heads",
+    "swa_num_attention_heads": "layers with different heads",
+    "swa_num_key_value_heads": "layers with different heads",
+    "block_configs": "layers that are not alike",
+    "hybrid_override_pattern": "layers that are not alike",
+    "full_attention_interval": "layers without attention",
+    "linear_attn_config": "layers without attention",
+    "attn_layer_period": "layers without attention",
+}
+"""Keys of networks that have no model here, whatever they call themselves, and what they mean."""
+EXPERT_KEYS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
+"""Keys of experts, which a family without any does not have."""
