@@ -32,6 +32,7 @@ OF_A_ROW: dict[str, dict[str, Any]] = {
     "id": {"type": "string", "description": "Name of the run"},
     "quality": {"enum": ["A", "B", "C"], "description": "How sure the figures are"},
     "complete": {"enum": [True, False, "yes", "no"], "description": "Whether the layout is published"},
+    "circumstances": {"type": "string", "description": "Why a prediction may be far off"},
     "assumed": {"type": "array", "items": {"type": "string"}, "description": "What is not published, and was assumed"},
 }
 
@@ -77,7 +78,13 @@ def _paths(record: dict[str, Any], at: str, above: str = "") -> Iterator[tuple[s
     for name, schema in record["properties"].items():
         place = f"{at}/properties/{name}"
         yield above + name, {"anyOf": [{"$ref": place}, {"type": "null"}]}
-        inside = {place: schema} | {f"{place}/anyOf/{index}": one for index, one in enumerate(schema.get("anyOf", ()))}
-        for there, part in inside.items():
-            if "properties" in part:
-                yield from _paths(part, there, f"{above}{name}.")
+        for there, part in _records(schema, place):
+            yield from _paths(part, there, f"{above}{name}.")
+
+
+def _records(schema: dict[str, Any], at: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the records that a value may be, with where their schemas stand."""
+    if "properties" in schema:
+        yield at, schema
+    for index, one in enumerate(schema.get("anyOf", ())):
+        yield from _records(one, f"{at}/anyOf/{index}")

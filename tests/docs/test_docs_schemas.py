@@ -10,6 +10,8 @@ import pytest
 import yaml
 
 from aiplan.cli.schema import ABOUT, Kind
+from aiplan.report.file_schemas import OF_A_ROW
+from aiplan.scenario.runs import ROW_KEYS
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "scenarios"
@@ -64,6 +66,10 @@ def test_library_is_valid(name):
 def _few(rows):
     """Return a few rows of different keys."""
     return list({tuple(row) if isinstance(row, dict) else len(row): row for row in reversed(rows)}.values())[-8:]
+
+
+def test_rows_of_runs_have_all_keys_of_their_own():
+    assert {*OF_A_ROW} == {*ROW_KEYS}
 
 
 def test_every_kind_has_files_that_it_is_held_against():
