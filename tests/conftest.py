@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import hypothesis
 import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
@@ -15,6 +16,9 @@ from aiplan.declare import Diagnostics, read
 from aiplan.planning.estimate import estimate
 from aiplan.scenario.files import Place
 from aiplan.scenario.load import resolve_tree
+
+hypothesis.settings.register_profile("suite", max_examples=60)
+hypothesis.settings.load_profile("suite")
 
 SETTINGS = (
     "AIPLAN_CATALOG",
