@@ -34,6 +34,13 @@ def test_page(script, page):
     assert set(found.skipped) == {entry for entry in NOT_RUN if entry[0] == title(page)}
 
 
+@pytest.mark.parametrize("page", PAGES, ids=title)
+def test_no_page_shows_a_name_that_has_gone(page):
+    """An output that is written anew would make an example of a function that was renamed, and tell where it was run."""
+    text = page.read_text(encoding="utf-8")
+    assert re.findall(r"^\S*(?:ImportError|NameError|AttributeError|ModuleNotFoundError): .*", text, re.MULTILINE) == []
+
+
 def test_blocks_of_commands_are_marked_as_such(script):
     """A block is run by what it says it is, so no other one may hold a command."""
     examples, fences = script("examples"), script("fences").fences
