@@ -122,9 +122,6 @@ LONGEST_NAME = 80
 
 CATALOG_ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
-ALL_REDUCE_OF_NODE = 400.0
-"""Bus bandwidth of an all-reduce that uses all of a node's network, GB/s."""
-
 
 @dataclass(frozen=True, slots=True)
 class Run:

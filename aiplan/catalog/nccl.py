@@ -16,8 +16,6 @@ NEEDS = ("rdma", "verbs", "roce", "efa", "libfabric", "slingshot", "tcpx", "tcpx
 ALGORITHMS = ("Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT")
 PROTOCOLS = ("LL", "LL128", "Simple")
 COLLECTIVES = ("allreduce", "allgather", "reducescatter", "broadcast", "reduce")
-OLD_LEVELS = 5
-"""Levels can be given as numbers too, from 0; larger ones mean the last."""
 
 
 class Variable(Declared):

@@ -25,7 +25,6 @@ GENERATIONS = {
     "Hopper": "hopper",
     "Blackwell": "blackwell",
 }
-FAST_LINKS = ("nvlink", "infinity-fabric", "hccs", "ici", "neuronlink", "gaudi", "c2c")
 SLOW_START = ("efa", "gpudirect-tcpx", "gpudirect-tcpxo", "ethernet")
 """Networks whose latency NCCL's constants miss by a factor."""
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 WIDTH = ("hidden_size",)
 LAYERS = ("num_hidden_layers",)
 HEADS = ("num_attention_heads",)
-KV_HEADS = ("num_key_value_heads",)
 FFN = ("intermediate_size",)
 GPT2_KEYS = {
     "layers": ("n_layer", "num_hidden_layers", "num_layers"),

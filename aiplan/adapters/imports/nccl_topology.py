@@ -18,7 +18,6 @@ GPU_CLASSES = ("0x0302", "0x0300", "0x0380", "0x1200")
 PORT_CLASSES = ("0x0200", "0x0207")
 INFINIBAND = "0x0207"
 MOST_DEVICES = 256
-BRIDGE = "0x0604"
 FABRICS = {
     (True, 100): "ib-edr",
     (True, 200): "ib-hdr",
