@@ -138,9 +138,9 @@ def schedule(
     asked = "strategies" if compare_strategies else compare
     answer = ask(work, variants(work, strategy, ties, asked), seed, seeds, time)
     if html is not None:
-        from aiplan.report.schedule.timeline import timeline
+        from aiplan.report.schedule.page import page
 
-        session._replace(output=html).emit(lambda _: timeline(answer))
+        session._replace(output=html).emit(lambda _: page(answer))
     session.emit(lambda look: render(answer, session.form, look))
     if not answer.all_start:
         session.say("some jobs can never start")

@@ -16,6 +16,7 @@ from aiplan.planning.scale import PARTS, Request, scale
 from aiplan.planning.search import question_of, search
 from aiplan.planning.variants import Source, load_source, load_written
 from aiplan.report.schemas import schema_of
+from aiplan.units import duration
 
 GPT3 = "gpt3-175b-a100"
 SMALL = b"""
@@ -28,6 +29,18 @@ GOLDENS = {
     "help": ["scale", "--help"],
     "80 columns": ["scale", GPT3, "--gpus", "64..16384", "--plot", "--width", "80"],
     "200 columns": ["scale", GPT3, "--gpus", "64..16384", "--plot", "--width", "200"],
+    "whole run": [
+        "scale",
+        GPT3,
+        "--gpus",
+        "512..8192:x4",
+        "--scaling",
+        "strong",
+        "--set",
+        "reliability={}",
+        "--width",
+        "80",
+    ],
     "some not possible": ["scale", GPT3, "--gpus", "32,64,96,2048", "--scaling", "weak", "--width", "80"],
     "replan": ["scale", "small.yaml", "--gpus", "4,8..32", "--replan", "--scaling", "strong", "--width", "80"],
     "does not fit": ["scale", GPT3, "--gpus", "8,16", "--set", "plan={tensor: 8}", "--scaling", "strong"],
@@ -97,6 +110,20 @@ def test_each_size_is_the_estimate_of_that_scenario():
             asked = [(path, str(value), "--set") for path, value in changes.items()]
             scenario = load_source(Source("", SMALL), Catalog([]), asked).scenario
             assert same(size.estimate, estimate([scenario])[0])
+
+
+def test_more_accelerators_are_interrupted_more_often(run):
+    """Each row has the wall clock of an estimate of that size; without a word on failures, the time of steps."""
+    asked = ("scale", "llama-3-70b-h100", "--gpus", "256,1024", "--scaling", "weak")
+    whole = ("--set", "reliability={}", "--set", "checkpoint={}")
+    sizes = json.loads(run(*asked, *whole, "--format", "json").out)["result"]["curves"][0]["sizes"]
+    assert sizes[1]["goodput"] < sizes[0]["goodput"] < 1.0
+    shown = run(*asked, *whole, "--width", "120").out
+    assert all(duration(size["wallclock_s"]) in shown for size in sizes)
+    assert "time to" not in shown
+    plain = run(*asked, "--width", "200").out
+    assert all(duration(size["time_to_train_s"]) in plain for size in sizes)
+    assert "Time to train is that of steps alone" in plain
 
 
 @given(st.sets(st.sampled_from([2, 4, 8, 16, 32, 64]), min_size=2))

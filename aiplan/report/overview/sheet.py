@@ -171,7 +171,7 @@ def _scaling(sheet: Sheet) -> Iterator[str]:
         return
     picture = line_chart(scale_drawing.graph(answer), PAGE)
     verdicts = [Fact(curve.kind, scale_wording.verdict(curve), "", "") for curve in answer.curves]
-    told = [scale_wording.plans(answer), *scale_wording.DEFINITIONS]
+    told = [scale_wording.plans(answer), *scale_wording.definitions(answer)]
     yield html.beside(
         html.figure(picture, _figure(sheet, "scaling")),
         html.facts(verdicts) + html.paragraph(" ".join(told), "soft"),

@@ -26,7 +26,7 @@ def page(answer: Answer) -> str:
             parts.append("Parts of a step [%]\n")
             parts.append(_table(wording.parts_header(answer), wording.parts(answer, curve)))
         parts.append(f"- {curve.kind}: {markdown(wording.verdict(curve))}\n")
-    parts += [f"{line}\n" for line in wording.DEFINITIONS]
+    parts += [f"{line}\n" for line in wording.definitions(answer)]
     return "\n".join(parts)
 
 

@@ -51,4 +51,4 @@ def _blocks(answer: Answer) -> Iterator[RenderableType]:
         yield ""
         yield lines([(f"  {curve.kind}", wording.verdict(curve))])
     yield ""
-    yield Text(" ".join(wording.DEFINITIONS), DIM)
+    yield Text(" ".join(wording.definitions(answer)), DIM)

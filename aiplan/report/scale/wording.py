@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from aiplan.planning.scaling import WEAK
-from aiplan.report.search.wording import as_plan
+from aiplan.report.search.wording import as_plan, goodput, times
 from aiplan.report.text import joined, percent
 from aiplan.units import duration, quantity, scale
 
@@ -19,8 +18,17 @@ DEFINITIONS = (
     "Strong scaling keeps the whole batch, so that it is also M step_M / (N step_N).",
     "Named is the part whose share of a step has grown most since M.",
 )
+STEPS_ALONE = "Time to train is that of steps alone: --set reliability={} adds failures and checkpoints."
+WHOLE_RUN = "Wall clock and goodput count failures, checkpoints and storage too; efficiency is that of steps."
 KEPT = "The plan of the scenario at every size; only data parallelism grows."
 CHOSEN = "At every size the fastest plan that fits, so that parts change with the plan."
+
+
+def definitions(answer: Answer) -> list[str]:
+    """Return what the numbers mean, and whether they count more than steps."""
+    if answer.scenario.run:
+        return [*DEFINITIONS, WHOLE_RUN]
+    return [*DEFINITIONS, STEPS_ALONE] if any(_times(curve) for curve in answer.curves) else [*DEFINITIONS]
 
 
 def title(answer: Answer) -> str:
@@ -35,7 +43,8 @@ def heading(answer: Answer, curve: Curve) -> str:
     """Return which kind of scaling a table shows, and what stays."""
     work = answer.scenario.file.workload
     if curve.kind == WEAK:
-        return f"Weak scaling: {float(answer.batch_per_accelerator):.4g} sequences per GPU"
+        each = float(answer.batch_per_accelerator)
+        return f"Weak scaling: {each:.4g} {'sequence' if each == 1 else 'sequences'} per GPU"
     return f"Strong scaling: {work.global_batch:,} sequences whatever the size"
 
 
@@ -50,7 +59,6 @@ def plans(answer: Answer) -> str:
 def header(curve: Curve) -> tuple[str, ...]:
     """Return the headings of the sizes of a curve."""
     unit, _ = scale(_values(curve, "memory.needed"), "B")
-    timed = ("time to\ntrain",) if _timed(curve) else ()
     told = ("",) if any(_remark(size) for size in curve.sizes) else ()
     return (
         "GPUs",
@@ -60,7 +68,7 @@ def header(curve: Curve) -> tuple[str, ...]:
         "effi-\nciency",
         "MFU",
         f"memory\n[{unit}]",
-        *timed,
+        *_times(curve),
         *told,
     )
 
@@ -78,7 +86,7 @@ def rows(curve: Curve) -> list[tuple[str, ...]]:
             empty = ("",) * (len(header(curve)) - 2 - len(told))
             found.append((f"{size.accelerators:,}", batch, *empty, *told))
             continue
-        timed = (duration(one["run.time_to_train"]),) if _timed(curve) else ()
+        timed = (duration(one.whole_time), goodput(one))[: len(_times(curve))]
         share = percent(curve.efficiency(size))
         numbers = (f"{one.scenario.data:,}", quantity(one["step"], "s"), share, percent(one.mfu), next(memory))
         found.append((f"{size.accelerators:,}", batch, *numbers, *timed, *told))
@@ -144,7 +152,7 @@ def _grown(curve: Curve, size: Size) -> str:
 
 def _remark(size: Size) -> str:
     if size.estimate is None:
-        return "not possible"
+        return "no plan"
     return "" if size.fits else "does not fit"
 
 
@@ -152,5 +160,6 @@ def _values(curve: Curve, term: str) -> list[float]:
     return [size.estimate[term] for size in curve.sizes if size.estimate is not None]
 
 
-def _timed(curve: Curve) -> bool:
-    return any(not math.isnan(value) for value in _values(curve, "run.time_to_train"))
+def _times(curve: Curve) -> tuple[str, ...]:
+    """Return the headings of how long it takes: of steps alone, or of the run as a whole."""
+    return times([size.estimate for size in curve.sizes if size.estimate is not None])

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from aiplan.planning.scheduling.question import Answer
     from aiplan.report.console import Look
 
-NOTE = (
-    "Placement, quotas and victims by the rules of the schedulers; times from a simulation of events. Used: GPU time "
-    "given to jobs; useful: that of work which was not lost."
-)
-
 
 def table(answer: Answer, look: Look) -> str:
     """Return a schedule as text."""
@@ -53,7 +48,7 @@ def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
         if first.snapshot.waiting:
             yield from _block(wording.WAITING, wording.waiting(first.snapshot), first_number=2)
     yield ""
-    yield Text(NOTE, DIM)
+    yield Text(wording.NOTE, DIM)
 
 
 def _static(answer: Answer) -> Iterator[RenderableType]:

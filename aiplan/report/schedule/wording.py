@@ -24,6 +24,10 @@ FITS = ("job", "pods", "GPUs each", "room for", "room now", "stranded", "left ov
 GOODPUT = ("on nodes that fail", "pods", "elastic", "waiting for all")
 STEPS = ("elastic job", "pods", "GPUs", "step", "rate", "rate of a pod")
 SHARES = ("queue", "rules", "own GPUs", "most", "while others use theirs")
+NOTE = (
+    "Placement, quotas and victims by the rules of the schedulers; times from a simulation of events. Used: GPU time "
+    "given to jobs; useful: that of work which was not lost."
+)
 WAITING = ("waits", "why", "pods", "GPUs", "for")
 MOST_LINES = 40
 """Lines of nodes and of waiting jobs."""
@@ -45,8 +49,13 @@ def gpu_hours(seconds: float) -> str:
 
 def title(answer: Answer) -> str:
     """Return the name of the mix and how it was scheduled."""
+    return f"{answer.work.plan.name}: {placed(answer)}"
+
+
+def placed(answer: Answer) -> str:
+    """Return how nodes were chosen for the jobs."""
     variant = answer.first.variant
-    return f"{answer.work.plan.name}: {variant.strategy}, ties to {_ties(variant.ties, variant.strategy)}"
+    return f"{variant.strategy}, ties to {_ties(variant.ties, variant.strategy)}"
 
 
 def _ties(ties: str, strategy: str) -> str:
@@ -244,7 +253,7 @@ def cluster_map(found: Snapshot, width: int | None) -> tuple[list[list[tuple[str
     Nodes go down the columns, as many columns as the width has room for once there are more nodes than in a short one.
     """
     names: dict[str, str] = {}
-    nodes = [(name, "".join(_letter(job, names) for job in devices)) for name, devices in found.nodes if devices]
+    nodes = [(name, "".join(letter(job, names) for job in devices)) for name, devices in found.nodes if devices]
     if not nodes:
         return [], ""
     widths = [max(len(node[part]) for node in nodes) for part in (0, 1)]
@@ -253,12 +262,26 @@ def cluster_map(found: Snapshot, width: int | None) -> tuple[list[list[tuple[str
     if rows > MOST_LINES:
         return [[row] for row in _summary(found)], ""
     cells = [(name.ljust(widths[0]), letters.ljust(widths[1])) for name, letters in nodes]
-    legend = ", ".join(f"{letter} {job}" for job, letter in names.items())
-    told = f"{FREE} free, {DOWN} down, {MANY} shared or others; {legend}" if legend else f"{FREE} free"
+    jobs = _named(names)
+    told = f"{FREE} free, {DOWN} down, {MANY} shared or others; {jobs}" if jobs else f"{FREE} free"
     return [cells[row::rows] for row in range(rows)], told
 
 
-def _letter(job: str, names: dict[str, str]) -> str:
+def legend(found: Snapshot) -> str:
+    """Return what the letters of a drawn map mean."""
+    names: dict[str, str] = {}
+    for _, devices in found.nodes:
+        for job in devices:
+            letter(job, names)
+    return f"{_named(names)}; {MANY} shared or others" if names else ""
+
+
+def _named(names: dict[str, str]) -> str:
+    return ", ".join(f"{mark} {job}" for job, mark in names.items())
+
+
+def letter(job: str, names: dict[str, str]) -> str:
+    """Return the letter of what is on a GPU; a job that has none yet is given the next one, if there is one left."""
     if job in {"", "down"}:
         return FREE if not job else DOWN
     if "," in job:

@@ -40,7 +40,7 @@ def header(answer: Answer) -> tuple[str, ...]:
     found = _estimates(answer)
     units = [scale([one[term] for one in found], unit)[0] for term, unit in (("step", "s"), ("memory.needed", "B"))]
     last = ("cost",) if _priced(found) else ()
-    timed = _times(found)
+    timed = times(found)
     changed = ("variant",) if len(answer.scenarios) > 1 else ()
     return (
         "",
@@ -132,7 +132,7 @@ def _row(answer: Answer, name: str, one: Estimate, variant: int, plan: Plan) -> 
     _, steps = scale([one["step"], *(other["step"] for other in found)], "s")
     _, memory = scale([one["memory.needed"], *(other["memory.needed"] for other in found)], "B")
     against = answer.against(one)
-    whole = (duration(one.whole_time), _goodput(one))[: len(_times(found))]
+    whole = (duration(one.whole_time), goodput(one))[: len(times(found))]
     priced = (quantity(one.of_run("total.cost"), "USD"),) if _priced(found) else ()
     changed = (_variant(answer, variant),) if len(answer.scenarios) > 1 else ()
     fits = "" if one.fits else " (does not fit)"
@@ -159,14 +159,15 @@ def _estimates(answer: Answer) -> list[Estimate]:
     return own + [item.estimate for item in (*answer.best, *answer.front)]
 
 
-def _times(found: Sequence[Estimate]) -> tuple[str, ...]:
+def times(found: Sequence[Estimate]) -> tuple[str, ...]:
     """Return the headings of how long it takes: of steps alone, or of the run as a whole."""
     if all(math.isnan(one["run.time_to_train"]) for one in found):
         return ()
     return ("wall\nclock", "good-\nput") if any(one.scenario.run for one in found) else ("time to\ntrain",)
 
 
-def _goodput(one: Estimate) -> str:
+def goodput(one: Estimate) -> str:
+    """Return the share of the wall clock in which steps are made; empty where a scenario speaks of steps alone."""
     return percent(one["run.goodput"]) if one.scenario.run else ""
 
 
