@@ -30,7 +30,7 @@ COMPARED = (
     "run.cost",
 )
 OF_THE_RUN = ("wallclock", "run.goodput", "total.cost")
-"""Results that are compared besides where all scenarios speak of storage, checkpoints or failures."""
+"""Results that are compared besides where a scenario speaks of storage, checkpoints or failures."""
 NUMBERS = (
     "workload.tokens",
     "workload.sequence",
@@ -55,26 +55,30 @@ NUMBERS = (
 )
 """Inputs that are shown where they differ, beside those that are names."""
 
-FOLLOW = tuple(
-    f"checkpoint.{name}"
-    for name in (
-        "asynchronous",
-        "near",
-        "in_memory",
-        "copies",
-        "given",
-        "by_young",
-        "by_daly",
-        "stores_apart",
-        "gathers",
-        "by_layout",
-        "all_ranks",
-        "one_rank",
-        "all_read",
-        "broadcasts",
-    )
+_LARGE = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
+FOLLOW = (
+    "reliability.limited",
+    *(
+        f"checkpoint.{name}"
+        for name in (
+            "asynchronous",
+            "near",
+            "in_memory",
+            "copies",
+            "given",
+            "by_young",
+            "by_daly",
+            "stores_apart",
+            "gathers",
+            "by_layout",
+            "all_ranks",
+            "one_rank",
+            "all_read",
+            "broadcasts",
+        )
+    ),
 )
-"""Inputs that follow from a name that is shown."""
+"""Inputs that follow from others that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +167,15 @@ class Comparison:
 
 
 def compared(answer: Comparison) -> tuple[str, ...]:
-    """Return the results that all scenarios have."""
-    runs = all(item.estimate.scenario.run for item in answer.items if item.estimate is not None)
-    return (*COMPARED, *OF_THE_RUN) if runs and answer.answered else COMPARED
+    """Return the results that any of the scenarios has."""
+    runs = any(item.estimate is not None and item.estimate.scenario.run for item in answer.items)
+    return (*COMPARED, *OF_THE_RUN) if runs else COMPARED
 
 
 def result(answer: Estimate, name: str) -> float:
-    """Return one of the `COMPARED` results; `utilisation` is the MFU."""
+    """Return one of the results that are compared; `utilisation` is the MFU. Of a run nobody spoke of they are NaN."""
+    if name in OF_THE_RUN and not answer.scenario.run:
+        return math.nan
     return answer.mfu if name == "utilisation" else answer[name]
 
 
@@ -244,8 +250,8 @@ def _inputs(item: Compared) -> dict[str, str]:
     named = {
         "model": scenario.model.name,
         "cluster.node": scenario.node.name,
-        "cluster.nodes": str(file.cluster.nodes),
-        "cluster.accelerators": str(scenario.accelerators),
+        "cluster.nodes": f"{file.cluster.nodes:,}",
+        "cluster.accelerators": f"{scenario.accelerators:,}",
         "cluster.network.fabric": file.cluster.network.fabric or "",
         "cluster.network.topology": file.cluster.network.topology,
         "cluster.network.placement": file.cluster.network.placement,
@@ -274,8 +280,11 @@ def _storage(file: ScenarioFile) -> str:
 
 
 def _text(name: str, number: float) -> str:
-    """Return a number as people write it; all digits of a plain one."""
+    """Return a number as people write it; all digits of a plain one, but for tokens that are so many millions."""
     unit = unit_of(name)
+    if name == "workload.tokens" and number.is_integer() and number % 1e6 == 0:
+        factor, letter = next(scale for scale in _LARGE if number >= scale[0])
+        return f"{number / factor:,.10g}{letter}"
     if unit != "1" or not math.isfinite(number):
         return quantity(number, unit, digits=4)
     return f"{number:,.0f}" if number.is_integer() else f"{number:.6g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from aiplan import __version__
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from aiplan.report.facts import Fact
     from aiplan.report.picture import Entry, Picture
 
+UNITS = r"(?<=\d) (?=(?:%|[num]?s|min|h|d|days|[kKMGTPE]?i?B(?:/s)?|[kMGTPE]?FLOP(?:/s)?|[kMG]?W)(?![\w/]))"
+"""The space between a number and its unit, at which no line is broken."""
 WIDE_FROM = 4
 """Columns from which a table may be wider than a telephone, and so scrolls by itself."""
 
@@ -61,7 +64,17 @@ def heading(title: str, level: int) -> str:
 
 def paragraph(text: str, kind: str = "") -> str:
     """Return a paragraph; nothing for an empty text."""
-    return f"<p{_kind(kind)}>{shown(text)}</p>" if text else ""
+    return f"<p{_kind(kind)}>{_told(text)}</p>" if text else ""
+
+
+def _told(text: str) -> str:
+    """Return text whose numbers stay on a line with their units."""
+    return re.sub(UNITS, "\N{NO-BREAK SPACE}", shown(text))
+
+
+def folded(summary: str, *parts: str) -> str:
+    """Return parts that are shown when somebody asks for them, and so are not on paper else."""
+    return f"<details>\n<summary>{shown(summary)}</summary>\n{''.join(parts)}</details>"
 
 
 def beside(*parts: str) -> str:
@@ -72,8 +85,8 @@ def beside(*parts: str) -> str:
 def tiles(lines: Iterable[Fact]) -> str:
     """Return the few numbers that matter most, large, each with its remark."""
     cells = "".join(
-        f"<div{_kind(_verdict(line))}><dt>{shown(line.label)}</dt><dd><strong>{shown(line.value)}</strong>"
-        f"{f'<span>{shown(line.note)}</span>' if line.note else ''}</dd></div>\n"
+        f"<div{_kind(_verdict(line))}><dt>{shown(line.label)}</dt><dd><strong>{_told(line.value)}</strong>"
+        f"{f'<span>{_told(line.note)}</span>' if line.note else ''}</dd></div>\n"
         for line in lines
     )
     return f'<dl class="tiles">\n{cells}</dl>'
@@ -86,8 +99,9 @@ def facts(lines: Iterable[Fact]) -> str:
 
 
 def _value(line: Fact) -> str:
-    value = f"<b{_kind(_verdict(line))}>{shown(line.value)}</b>" if line.style and line.value else shown(line.value)
-    return f"{value} <span>{shown(line.note)}</span>" if line.note else value
+    told = _told(line.value)
+    value = f"<b{_kind(_verdict(line))}>{told}</b>" if line.style and line.value else told
+    return f"{value} <span>{_told(line.note)}</span>" if line.note else value
 
 
 def _verdict(line: Fact) -> str:
@@ -132,36 +146,36 @@ def _scrolling(caption: str, found: str) -> str:
 def _table(
     caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], text: Iterable[int], looks: Sequence[str]
 ) -> str:
-    worded = set(text)
+    worded = set(text)  # cells and rows have no end tags: HTML needs none, and a page of four has thousands
     names = [name.replace("-\n", "").replace("\n", " ") for name in header]
     head = "".join(_heading(name, worded, at) for at, name in enumerate(names))
     lines = [
         "".join(_cell(cell, worded, at, looks[index] if looks else "") for at, cell in enumerate(row))
         for index, row in enumerate(rows)
     ]
-    body = "".join(f"<tr>{line}</tr>\n" for line in lines)
+    body = "".join(f"<tr>{line}\n" for line in lines)
     title = f"<caption><span>{shown(caption)}</span></caption>"
-    return f"<table>\n{title}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+    return f"<table>\n{title}\n<thead><tr>{head}</thead>\n<tbody>\n{body}</tbody>\n</table>"
 
 
 def _heading(name: str, worded: set[int], at: int) -> str:
     kind = "t" if at in worded else ""
-    return f'<th scope="col"{_kind(kind)}>{shown(name)}</th>' if name else "<td></td>"
+    return f'<th scope="col"{_kind(kind)}>{shown(name)}' if name else "<td>"
 
 
 def _cell(cell: str, worded: set[int], at: int, look: str) -> str:
     if at:
-        return f"<td{_kind('t' if at in worded else '')}>{shown(cell)}</td>"
+        return f"<td{_kind('t' if at in worded else '')}>{shown(cell)}"
     colour = next((part for part in look.split() if part[0] == "c"), "")
     depth = next((part for part in look.split() if part[0] == "d"), "")
     sample = f'<i class="sample {colour}"></i>' if colour else ""
-    return f'<th scope="row"{_kind(depth)}>{sample}{_breakable(cell)}</th>'
+    return f'<th scope="row"{_kind(depth)}>{sample}{_breakable(cell)}'
 
 
 def _breakable(name: str) -> str:
     """Return a name, and where a dotted one may be broken at the end of a line."""
     dotted = " " not in name and "/" not in name
-    return shown(name).replace(".", ".<wbr>") if dotted else shown(name)
+    return shown(name).replace(".", ".<wbr>") if dotted else _told(name)
 
 
 def definitions(groups: Mapping[str, Iterable[tuple[str, str, str]]]) -> str:

@@ -85,9 +85,20 @@ tbody .d3 { padding-left: 3rem }
 .forms dd { margin: 0.2rem 0 0; overflow-wrap: anywhere }
 .forms b { font-weight: 600; display: block }
 code { font: 0.95em ui-monospace, monospace }
+summary { cursor: pointer; color: var(--accent); padding: 0.25rem 0 }
+summary:focus-visible, .wide:focus-visible, a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
 .named { list-style: none; margin: 0.75rem 0; padding: 0 }
 footer { margin-top: 3rem; padding-top: 0.75rem; border-top: 1px solid var(--line); color: var(--soft) }
 """
+NARROW = """
+ table { font-size: 0.8rem }
+ th, td { padding: 0.25rem 0.3rem }
+ tbody .d1 { padding-left: 0.5rem }
+ tbody .d2 { padding-left: 1rem }
+ tbody .d3 { padding-left: 1.5rem }
+ .facts div { grid-template-columns: 6.5rem 1fr }
+"""
+"""On a telephone more columns of a table are seen."""
 PAPER = """
  body { font-size: 10.5pt; max-width: none; padding: 0 }
  nav, .skip { display: none }
@@ -107,7 +118,7 @@ def style() -> str:
     """Return the style sheet."""
     dark = _variables(PAGE_DARK, SERIES_DARK)
     return (
-        f"{_variables(PAGE_LIGHT, SERIES)}{RULES.lstrip()}"
+        f"{_variables(PAGE_LIGHT, SERIES)}{RULES.lstrip()}@media (max-width: 30rem) {{{NARROW}}}\n"
         f"@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n@media print {{{PAPER}}}\n"
     )
 

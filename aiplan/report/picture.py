@@ -77,7 +77,6 @@ text { font: 13px system-ui, sans-serif; fill: var(--ink) }
 .area { fill: currentColor; fill-opacity: 0.32; stroke: currentColor }
 .band { fill: var(--band) }
 .box { fill: var(--band); stroke: var(--soft) }
-.down { fill: var(--ink) }
 .host { fill: var(--paper); stroke: currentColor }
 .wire { fill: none; stroke: var(--soft); stroke-opacity: 0.7 }
 .wide { fill: none; stroke: var(--wide) }

@@ -229,6 +229,7 @@ def test_the_table_of_what_fitted(result):
 
 def test_every_format_shows_the_table_and_the_misses(run, folder):
     page = run("accuracy", "memory.yaml", "--quiet", "--html", "-", "-o", "table.txt").out
+    page = page.replace("\N{NO-BREAK SPACE}", " ")
     for text in (
         run("accuracy", "memory.yaml", "--width", "120").out,
         run("accuracy", "memory.yaml", "--format", "markdown").out,

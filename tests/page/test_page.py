@@ -89,6 +89,20 @@ def test_page_is_small(case):
     assert len(text(case).encode()) < 300_000
 
 
+def test_numbers_stay_on_a_line_with_their_units():
+    facts = [node for node in root("a run").iter("dl") if node.get("class") in {"tiles", "facts"}]
+    told = "\n".join("".join(node.itertext()) for one in facts for node in one.iter("dd"))
+    assert "90\N{NO-BREAK SPACE}%" in told
+    assert not re.findall(r"\d (?:%|s|GiB|TFLOP/s|days)\b", told)
+
+
+def test_formulas_are_folded_away():
+    folded = section(root("one"), "formulas").find("details")
+    count = sum(len(forms) for forms in asked("one").formulas.values())
+    assert words(folded.find("summary")) == f"{count} closed forms by source"
+    assert len(list(folded.iter("code"))) == count
+
+
 def test_same_input_same_bytes():
     sources, settings, varied = CASES["one node"]
     again = overview([source(one) for one in sources], Catalog(), assignments(settings), varied)
@@ -140,6 +154,20 @@ def test_comparison_has_differences_first():
     rows = table(root("four"), "What comes out")
     times = [duration(sheet.estimate["run.time_to_train"]) for sheet in asked("four").sheets]
     assert all(cell.startswith(told) for cell, told in zip(rows[1][1:], times, strict=True))
+
+
+def test_results_of_a_run_stand_beside_scenarios_that_have_none(run, folder):
+    """A scenario that speaks of failures is compared with one that does not: its wall clock is there all the same."""
+    (folder / "small.yaml").write_bytes(SMALL)
+    (folder / "run.yaml").write_bytes(SMALL + b"reliability: {}\ncheckpoint: {}\nstorage: lustre-oss-modern\n")
+    told = run("compare", "small.yaml", "run.yaml", "--width", "120").out.splitlines()
+    whole = run("estimate", "run.yaml", "--format", "json").out
+    clock = duration(json.loads(whole)["result"]["run"]["wallclock_s"])
+    assert next(line for line in told if "wall clock" in line).split("wall clock")[1].strip() == clock
+    rows = run("compare", "small.yaml", "run.yaml", "--format", "csv").out.splitlines()
+    at = rows[0].split(",").index("wallclock_s")
+    assert rows[1].split(",")[at] == ""
+    assert float(rows[2].split(",")[at]) == json.loads(whole)["result"]["run"]["wallclock_s"]
 
 
 @pytest.mark.parametrize("case", CASES)

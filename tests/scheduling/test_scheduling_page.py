@@ -114,7 +114,7 @@ def test_bars_and_lines_are_as_long_as_jobs_run_and_wait(run, folder):
 def test_map_has_every_gpu(mix):
     tree, result = mix
     drawing = figure(tree, "cluster-picture")
-    boxes = rectangles(drawing, "box")
+    boxes = [one for one in rectangles(drawing, "box") if not len(one)]
     gpus = sum(number(box, "width") for box in boxes) / 11.0
     assert (len(boxes), gpus) == (20, 16 * 8 + 4 * 4)
     taken = sum(number(one, "width") for one in rectangles(drawing, "area")) / 11.0

@@ -31,8 +31,7 @@ def page(answer: Answer) -> str:
 
 
 def _sections(answer: Accuracy, worst: int) -> Iterator[Section]:
-    told = (html.paragraph(line) for line in wording.summary(answer)[1:])
-    yield "All runs", (html.figure(plot(answer, FRAME), "scatter"), *told)
+    yield "All runs", (html.tiles(wording.tiles(answer)), html.figure(plot(answer, FRAME), "scatter"))
     if answer.counted:
         tables = (
             _table(f"By {kind}", (kind, *wording.HEADINGS), [(group.name, *wording.cells(group)) for group in groups])
@@ -56,7 +55,7 @@ def _sections(answer: Accuracy, worst: int) -> Iterator[Section]:
         rows = wording.worst(answer.worst(worst))
         yield "The largest errors", (_table("Runs", wording.WORST_HEADINGS, rows),)
     for block in blocks(answer):
-        listings = (_table(one.title, one.headings, one.rows) for one in block.listings)
+        listings = (_table(one.title or block.title, one.headings, one.rows) for one in block.listings)
         yield block.title, (*(html.paragraph(line) for line in block.lines), *listings)
     if answer.skipped():
         left_out = [(reason, count) for count, reason in wording.skipped(answer)]

@@ -72,7 +72,8 @@ def _drawing(points: dict[str, list[Point]], frame: Frame) -> Iterator[str]:
     powers = range(round(math.log10(across.low)), round(math.log10(across.high)) + 1)
     yield from uprights(frame, ((across.at(10.0**one), f"{10.0**one:,.{max(0, -one)}f} s") for one in powers))
     yield note((frame.left + frame.right) / 2, frame.bottom + 44, "measured step time", "text m")
-    turned = f'transform="translate(22 {(frame.top + frame.bottom) / 2:.1f}) rotate(-90)"'
+    middle = at((frame.top + frame.bottom) / 2)
+    turned = f'x="22" y="{middle}" transform="rotate(-90 22 {middle})"'
     yield f'<text {turned} class="m">predicted / measured (band: 10 %)</text>'
     for index, group in enumerate(points.values()):
         yield f'<g class="{series(index)}">'

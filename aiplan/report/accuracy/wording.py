@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from aiplan.report.text import change, percent, span
+from aiplan.report.facts import Fact
+from aiplan.report.text import change, joined, percent, span
 from aiplan.units import quantity
 
 if TYPE_CHECKING:
@@ -61,6 +62,26 @@ def summary(answer: Accuracy) -> list[str]:
     within = answer.memory_coverage()
     if not math.isnan(within):
         lines.append(f"{percent(within)} of the measured memories lie in the 90 % interval that other sources give")
+    return lines
+
+
+def tiles(answer: Accuracy) -> list[Fact]:
+    """Return the overall errors one by one."""
+    found, share, within = answer.overall(), answer.coverage(), answer.memory_coverage()
+    memory_only = f"{answer.for_memory_only:,} more for memory only" if answer.for_memory_only else ""
+    lines = [
+        Fact("runs compared", f"{len(answer.counted):,}", joined([f"of {len(answer.comparisons):,}", memory_only]))
+    ]
+    if found is not None:
+        lines += [
+            Fact("median error", percent(found.median), "of the step time, whatever its sign"),
+            Fact("nine in ten within", percent(found.p90), f"the worst run {percent(found.worst)}"),
+            Fact("bias", change(found.bias), "median of the error with its sign"),
+        ]
+    if not math.isnan(share):
+        lines.append(Fact("in the 90 % interval", percent(share), "of the runs, by what other sources give"))
+    if not math.isnan(within):
+        lines.append(Fact("memory in its interval", percent(within), "of the measured memories, likewise"))
     return lines
 
 

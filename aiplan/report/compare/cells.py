@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.planning.compare import compared, result
+from aiplan.planning.compare import OF_THE_RUN, compared, result
 from aiplan.report.text import change, percent
 from aiplan.units import duration, quantity, scale
 
@@ -56,14 +56,18 @@ def _line(answer: Comparison, name: str, label: str, unit: str = "") -> Line:
         for found, item in zip(answer.changes(name), answer.items, strict=True)
         if item.estimate is not None
     ]
+    symbol = ""
     if unit == "":
-        return Line(label, [duration(value) for value in values], changes)
-    if unit == "USD":
-        return Line(label, [quantity(value, unit) for value in values], changes)
-    if unit == "%":
-        return Line(label, [percent(value) for value in values], changes)
-    symbol, cells = scale(values, unit)
-    return Line(f"{label} [{symbol}]" if symbol else label, cells, changes)
+        cells = [duration(value) for value in values]
+    elif unit == "USD":
+        cells = [quantity(value, unit) for value in values]
+    elif unit == "%":
+        cells = [percent(value) for value in values]
+    else:
+        symbol, cells = scale(values, unit)
+    runs = [item.estimate.scenario.run for item in answer.items if item.estimate is not None]
+    shown = [cell if name not in OF_THE_RUN or run else "" for cell, run in zip(cells, runs, strict=True)]
+    return Line(f"{label} [{symbol}]" if symbol else label, shown, changes)
 
 
 def _memory(answer: Comparison) -> Line:

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 BESIDE = ("memory_capacity_bytes", "fits", "gpus")
 HEADER = ("label", "source", "settings", *(KEYS[name] for name in COMPARED), *BESIDE, "error_code", "error")
-"""Columns where not all scenarios speak of the run as a whole."""
+"""Columns where no scenario speaks of the run as a whole."""
 
 
 def header(answer: Comparison) -> tuple[str, ...]:
-    """Return the names of the columns: `HEADER`, and results of the run where all have them."""
+    """Return the names of the columns: `HEADER`, and results of the run where any has them."""
     return ("label", "source", "settings", *_shown(answer), "error_code", "error")
 
 
 def _shown(answer: Comparison) -> tuple[str, ...]:
-    """Return the keys of the results; those of the run as a whole at the end, where all have them."""
+    """Return the keys of the results; those of the run as a whole at the end, where any has them."""
     names = compared(answer)
     return (*(KEYS[name] for name in COMPARED), *BESIDE, *(KEYS[name] for name in names[len(COMPARED) :]))
 
@@ -38,6 +38,6 @@ def rows(answer: Comparison) -> Iterator[tuple[Cell, ...]]:
         head = (item.label, item.source, "; ".join(item.settings))
         if item.estimate is not None:
             found = scalars(item.estimate) | run.scalars(item.estimate)
-            yield (*head, *(found[key] for key in shown), "", "")
+            yield (*head, *(found.get(key) for key in shown), "", "")
         else:
             yield (*head, *(None for _ in shown), item.fault.code, item.fault.problem)

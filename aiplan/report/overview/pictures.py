@@ -78,7 +78,9 @@ def memory(sheet: Sheet) -> Picture:
     estimate = sheet.estimate
     bars = tuple(Bar(stage_name(stage), _pieces(stage.memory), estimate["memory.capacity"]) for stage in sheet.stages)
     text = "What each pipeline stage holds, by kind; the upright line is the memory of an accelerator."
-    return stacked(Stack("Memory per GPU by pipeline stage", text, "B", bars, "there"), PAGE.placed(left=74, right=458))
+    return stacked(
+        Stack("Memory per GPU by pipeline stage", text, "B", bars, "available"), PAGE.placed(left=74, right=458)
+    )
 
 
 def stage_name(stage: Stage) -> str:
@@ -100,7 +102,7 @@ def compared(answer: Overview, root: str, title: str) -> Picture:
         limit = one["memory.capacity"] if root == "memory" else None
         bars.append(Bar(sheet.mark, in_a_row(parts), limit, interval(one, root)))
     text = "One bar for each scenario, all on the same scale; the thin line is the 90 % interval of its end."
-    named = "there" if root == "memory" else ""
+    named = "available" if root == "memory" else ""
     return stacked(Stack(title, text, BRANCHES[root].unit, tuple(bars), named), PAGE.placed(left=26, right=458))
 
 

@@ -46,5 +46,6 @@ def _sources(answer: Overview) -> Iterator[str]:
 
 
 def _formulas(answer: Overview) -> Iterator[str]:
+    count = sum(len(forms) for forms in answer.formulas.values())
     yield html.paragraph("The closed forms that made these numbers. 'aiplan explain' shows each with its values.")
-    yield html.definitions(answer.formulas)
+    yield html.folded(f"{count} closed forms by source", html.definitions(answer.formulas))

@@ -81,7 +81,7 @@ def _grid(seen: Window, frame: Frame, across: Axis, up: Axis) -> Iterator[str]:
     first, last = round(math.log2(seen.left)), round(math.log2(seen.right))
     every = 1 if frame.right - frame.left > 36 * (last - first) else 2
     powers = range(first, last + 1, every)
-    yield from uprights(frame, ((across.at(2.0**power), f"{2.0**power:g}") for power in powers))
+    yield from uprights(frame, ((across.at(2.0**power), f"{2.0**power:,.10g}") for power in powers))
     yield note((frame.left + frame.right) / 2, frame.bottom + 38, "FLOP/B", "small m")
 
 

@@ -135,12 +135,11 @@ def _node(name: str, devices: Sequence[str], corner: tuple[float, float], letter
         if not job:
             continue
         letter, left = wording.letter(job, letters), x + CELL * first
-        kind = "down" if job == "down" else f"area {series(list(letters).index(job)) if job in letters else ''}".strip()
+        look = f"area {series(list(letters).index(job))}" if job in letters else "box"
         told = f"<title>{shown(f'{name}, {_gpus(first, length)}: {job}')}</title>"
         size = f'x="{at(left)}" y="{at(y)}" width="{CELL * length}" height="{high}"'
-        yield f'<rect class="{kind}" {size}>{told}</rect>'
-        if job != "down":
-            yield from (note(left + CELL * (gpu + 0.5), y + 10.5, letter, "label m") for gpu in range(length))
+        yield f'<rect class="{look}" {size}>{told}</rect>'
+        yield from (note(left + CELL * (gpu + 0.5), y + 10.5, letter, "label m") for gpu in range(length))
     if edges:
         yield f'<path class="grid" d="{edges}"/>'
 

@@ -273,7 +273,7 @@ def legend(found: Snapshot) -> str:
     for _, devices in found.nodes:
         for job in devices:
             letter(job, names)
-    return f"{_named(names)}; {MANY} shared or others" if names else ""
+    return f"{_named(names)}; {MANY} shared or others, {DOWN} down" if names else ""
 
 
 def _named(names: dict[str, str]) -> str:
