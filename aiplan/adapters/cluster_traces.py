@@ -20,6 +20,7 @@ WHOLE = 1000
 OPENB_NODES = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 OPENB_PODS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli")
 PHILLY = ("timestamp", "duration", "num_gpus", "cluster")
+A_TIME = "a time such as 2017-10-09 07:01:55"
 MOST_FAULTS = 20
 """Faults of one table that are told; more do not help."""
 
@@ -50,6 +51,10 @@ class TraceJob(NamedTuple):
     duration: float
     gpus: int
     queue: str
+
+
+def _seconds(text: str) -> float:
+    return datetime.fromisoformat(f"{text}+00:00").timestamp()
 
 
 class _Table:
@@ -86,7 +91,9 @@ class _Table:
             return found
         self.faults += 1
         if self.faults <= MOST_FAULTS:
-            problem = f"{column} is '{text}', but a number of at least {least:g} is due"
+            kind = "a whole number" if read is int else "a number"
+            due = A_TIME if read is _seconds else f"{kind} of at least {least:g}"
+            problem = f"{column} is '{text}', but {due} is due"
             self.diagnostics.error("AIP364", problem, Mark(self.name, self.reader.line_num, 1, 2))
         return math.nan
 
@@ -120,7 +127,7 @@ def philly_jobs(text: str, name: str, diagnostics: Diagnostics) -> list[TraceJob
     table = _Table(text, name, PHILLY, diagnostics)
     found = []
     for row in table.rows():
-        time = table.value(row, "timestamp", lambda text: datetime.fromisoformat(text + "+00:00").timestamp())
+        time = table.value(row, "timestamp", _seconds)
         duration, gpus = table.value(row, "duration", float), table.value(row, "num_gpus", int, 1)
         if not math.isnan(time + duration + gpus):
             found.append(TraceJob(time, duration, int(gpus), (row["cluster"] or "").strip()))

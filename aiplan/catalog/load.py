@@ -10,6 +10,7 @@ from aiplan.catalog.leaves import locate
 from aiplan.catalog.records import ID_PATTERN, KINDS, Accelerator, Entry, Link, Network, Node, Region, Storage, Switch
 from aiplan.declare import Diagnostics, Mapping, build, is_file, read
 from aiplan.declare import Node as Tree
+from aiplan.declare.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +79,7 @@ class Catalog:
     def _close_to(self, ident: str) -> list[str]:
         """Return the entries of any kind with a similar name, as `kind/id`, the closest first."""
         known = {f"{kind}/{name}": name for kind in KINDS for name in self.ids(kind)}
-        close = _close(ident, sorted(set(known.values())))
+        close = nearest(ident, sorted(set(known.values())))
         return [full for name in close for full, short in known.items() if short == name]
 
     def strays(self) -> list[str]:
@@ -120,11 +121,7 @@ class Catalog:
 
     def _nearest(self, kind: str, ident: str) -> str:
         known = self.ids(kind)
-        close = _close(ident, known)
-        if close:
-            names = " or ".join(repr(name) for name in close)
-            return f"did you mean {names}? 'aiplan catalog list {kind}' lists all {len(known)}"
-        return f"'aiplan catalog list {kind}' lists all {len(known)}"
+        return f"{did_you_mean(ident, known)} 'aiplan catalog list {kind}' lists all {len(known)}".strip()
 
     def accelerator(
         self, ident: str, diagnostics: Diagnostics, mark: Mark | None = None
@@ -163,14 +160,6 @@ class Catalog:
         if found is None or not isinstance(found.entry, record):
             return None
         return found.entry, found.origins
-
-
-def _close(ident: str, known: Sequence[str]) -> list[str]:
-    import difflib  # noqa: PLC0415  only when a look-up fails
-
-    begin = [name for name in known if ident and name.startswith(ident.lower())]
-    near = difflib.get_close_matches(ident.lower(), known, n=3, cutoff=0.5)
-    return list(dict.fromkeys([*begin[:3], *near]))[:3]
 
 
 def _is_entry(path: Path, folder: Path) -> bool:

@@ -80,12 +80,13 @@ def estimate(
     if scenario:
         source = source_of(*scenario)
     else:
-        from aiplan.planning.oneline import Words, scenario_text
+        from aiplan.planning.oneline import PLACE, Words, scenario_text
 
         text = scenario_text(Words(str(model), str(gpu), int(gpus or 0), tokens, sequence, batch), layers)
-        source = Source("", text.yaml.encode())
-        session.say("".join(f"assumed: {line}\n" for line in text.assumed).rstrip())
+        source = Source("", text.yaml.encode(), PLACE)
     loaded = session.load(source, layers, changes)
+    if text is not None:
+        session.say("".join(f"assumed: {line}\n" for line in text.assumed).rstrip())
     explained = None
     if explain:
         from aiplan.planning.explain import explain_known
@@ -114,4 +115,5 @@ def _check_words(scenario: list[str] | None, words: "Mapping[str, object]", more
         raise typer.BadParameter("a scenario says that itself; use --set to change it", param_hint=given[0])
     missing = [name for name, value in words.items() if value is None]
     if not scenario and missing:
-        raise typer.BadParameter(f"give a SCENARIO, or {', '.join(words)}", param_hint=missing[0])
+        hint = missing[0] if given else "SCENARIO"
+        raise typer.BadParameter(f"give a SCENARIO, or {', '.join(words)}", param_hint=hint)

@@ -108,6 +108,7 @@ _ROWS = (
     Code("AIP312", "no-size-possible", "None of the numbers of accelerators asked for is possible."),
     Code("AIP313", "shard-group", "The ranks that share a copy of the states do not divide evenly, or share nothing."),
     Code("AIP314", "offload", "What the plan puts on the host is not sharded, so every rank would keep all of it."),
+    Code("AIP315", "less-than-a-step", "The tokens are fewer than one step takes: a unit may be missing."),
     # Communication
     Code("AIP320", "sharded-gradients", "The communication needs whole gradients, and the plan shards them."),
     Code("AIP321", "accuracy-not-modelled", "The choice changes how the model learns, and only its time is modelled."),

@@ -324,10 +324,17 @@ class Estimate:
     def unknowns(self) -> list[Unknown]:
         """Return the inputs nobody knows for lack of which a result is unknown."""
         return [
-            unknown
+            self._lacking(unknown)
             for unknown in UNKNOWNS
             if math.isnan(self.given(unknown.name)) and math.isnan(self.terms[unknown.results[0]])
         ]
+
+    def _lacking(self, unknown: Unknown) -> Unknown:
+        """Return an unknown by what it is for lack of: the price of an accelerator that is owned is made of others."""
+        problem, gives, hint = self.scenario.values[unknown.name].origin.detail.partition(": give ")
+        if not gives or hint.startswith(unknown.name):
+            return unknown
+        return unknown._replace(problem=problem, hint=f"give {hint}")
 
     def share(self, name: str, root: str) -> float:
         """Return the share that a term has of a root of the tree."""

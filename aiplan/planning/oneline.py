@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.declare import Diagnostics
 from aiplan.planning.usual import usual_batch
+from aiplan.scenario.files import Place
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from aiplan.catalog.load import Catalog
 
+PLACE = Place("<command line>", Path("scenario"))
+"""What such a scenario is called in messages."""
 SEQUENCE = 4096
 PER_NODE = 8
 FABRIC = "ib-ndr"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiplan.scenario.files import locate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from aiplan.declare import Diagnostics, Mark, Node
+    from aiplan.scenario.records import Workload
 
 
 class Caution(NamedTuple):
@@ -24,6 +25,14 @@ class Caution(NamedTuple):
     hint: str = ""
     expected: str = ""
     mark: Mark | None = None
+
+
+def of_tokens(work: Workload) -> Iterator[Caution]:
+    """Yield what is odd about the number of tokens: 15 where 15T was meant."""
+    step = work.global_batch * work.sequence_length
+    if work.tokens is not None and work.tokens < step:
+        problem = f"{work.tokens:,.10g} tokens are fewer than a step takes: {step:,}"
+        yield Caution("AIP315", "workload.tokens", problem, "write e.g. 15T, 300B or 2e12")
 
 
 def report(cautions: Iterable[Caution], tree: Node, diagnostics: Diagnostics) -> None:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.declare import Diagnostics, Mapping, Mark, Origin, Origins, build, set_value
+from aiplan.declare.nearest import did_you_mean
 from aiplan.scenario import cautions, communication, environment, host, legality, money, pieces, resolve_run
 from aiplan.scenario.conditions import expectations
 from aiplan.scenario.files import (
@@ -131,7 +132,7 @@ def load(
         diagnostics.error(
             "AIP113",
             f"no scenario '{text}'",
-            hint=_known_scenarios(text) or "give the path of a scenario file",
+            hint=_known_scenarios(text),
         )
         return None
     return resolve_tree(
@@ -200,6 +201,7 @@ def _checked(
         return None
     system = environment.system(parts)
     told = (
+        *cautions.of_tokens(file.workload),
         *communication.cautions(file.communication, values["plan.zero"].number),
         *(() if searched else pieces.cautions(file, values)),
         *environment.lint(file.environment, system, tree),
@@ -285,11 +287,10 @@ def stages_of(model: Model, split: tuple[int, ...]) -> dict[str, list[float]]:
     return stage_table(len(split), dense, moe_total, layers, dense_first=dense_first)
 
 
-def _known_scenarios(text: str) -> str | None:
-    import difflib  # noqa: PLC0415  only when a look-up fails
-
-    close = difflib.get_close_matches(text, library_ids(""), n=3)
-    return f"did you mean {' or '.join(repr(name) for name in close)}?" if close else None
+def _known_scenarios(text: str) -> str:
+    known = library_ids("")
+    ways = f"give the path of a scenario file, or one of the {len(known)} scenarios that 'aiplan catalog library' lists"
+    return did_you_mean(text, known) or ways
 
 
 def _version_known(version: int, tree: Node, diagnostics: Diagnostics) -> bool:

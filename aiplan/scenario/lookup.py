@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from aiplan.catalog.records import Node as NodeEntry
 from aiplan.catalog.records import ScaleUp
 from aiplan.declare import Diagnostics, Origins, build, is_file
+from aiplan.declare.nearest import did_you_mean
 from aiplan.scenario import communication, environment, legality, resolve_run, resolve_storage
 from aiplan.scenario.files import (
     LIBRARY,
@@ -244,12 +245,9 @@ def _read_model(place: Place, diagnostics: Diagnostics, read_model: ReadModel) -
 
 
 def _known_models(text: str) -> str:
-    import difflib  # noqa: PLC0415  only when a look-up fails
-
     known = library_ids("models")
-    close = difflib.get_close_matches(text.lower(), known, n=3, cutoff=0.5)
-    listed = f"{LIBRARY}/models/ has {len(known)} models; a path or an inline shape works too"
-    return f"did you mean {' or '.join(repr(name) for name in close)}?" if close else listed
+    listed = f"'aiplan catalog library models' lists {len(known)}; a path or an inline shape works too"
+    return did_you_mean(text, known) or listed
 
 
 def _software(file: ScenarioFile, tree: Node, diagnostics: Diagnostics) -> tuple[Software, Origins] | None:
@@ -272,10 +270,11 @@ def _preset(place: Place) -> tuple[Software, Origins]:
 def _find_software(name: str, tree: Node, diagnostics: Diagnostics) -> Place | None:
     place = find_in_library("software", name)
     if place is None:
+        known = library_ids("software")
         diagnostics.error(
             "AIP108",
             f"no software preset '{name}'",
             locate(tree, "software"),
-            hint=f"known presets: {', '.join(library_ids('software'))}",
+            hint=f"{did_you_mean(name, known)} Known presets: {', '.join(known)}".strip(),
         )
     return place

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 
 from aiplan.core.cost import owned_price
 from aiplan.scenario.legality import Fault
-from aiplan.scenario.values import Value, assumed, derived
+from aiplan.scenario.values import Value, assumed, derived, from_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aiplan.catalog.records import PurchasePrice
     from aiplan.scenario.resolve import Parts
+    from aiplan.scenario.run_records import Ownership
 
+NO_PURCHASE = "no purchase price in the catalog: give cluster.owned.purchase"
+NO_ELECTRICITY = "no price of electricity for {} in the catalog: give cluster.electricity, e.g. 0.08 USD/kWh"
+NO_POWER = "no power figure in the catalog: give cluster.power"
 SHARE_OF_NETWORK = 1.25
 """Price with network, storage and building over that of the nodes alone."""
 
@@ -52,15 +56,30 @@ def price(parts: Parts, rent: Value, power: float, pue: float) -> Value:
         return Value(
             left, rent.origin._replace(detail=f"{rent.origin.detail}, {100 * cluster.discount:g} % off".strip(", "))
         )
+    return _owned(parts, owned, power, pue)
+
+
+def _owned(parts: Parts, owned: Ownership, power: float, pue: float) -> Value:
     paid = _purchase(parts)
-    electricity = parts.region.electricity
-    if paid is None or electricity is None or math.isnan(power):
-        missing = "no purchase price in the catalog: give cluster.owned.purchase"
-        return assumed(math.nan, missing if paid is None else "no price of electricity, or no power, in the catalog")
-    hour = owned_price(paid.number, owned.residual, owned.lifetime, owned.upkeep, owned.used, power, pue, electricity)
+    energy = electricity(parts).number
+    if paid is None:
+        return assumed(math.nan, NO_PURCHASE)
+    if math.isnan(energy):
+        return assumed(math.nan, NO_ELECTRICITY.format(parts.region.name))
+    if math.isnan(power):
+        return assumed(math.nan, NO_POWER)
+    hour = owned_price(paid.number, owned.residual, owned.lifetime, owned.upkeep, owned.used, power, pue, energy)
     if paid.origin.kind == "given":
         return derived(float(hour), "purchase price written off, upkeep, electricity")
     return assumed(float(hour), f"{paid.origin.detail}; written off, with upkeep and electricity")
+
+
+def electricity(parts: Parts) -> Value:
+    """Return the price of electricity per joule: given, or that of the region."""
+    given = parts.file.cluster.electricity
+    if given is not None:
+        return from_file(given, parts.origins, "cluster.electricity")
+    return from_file(parts.region.electricity, parts.region_origins, "electricity")
 
 
 def _purchase(parts: Parts) -> Value | None:

@@ -94,6 +94,9 @@ class Cluster(Declared):
         default="prompt",
     )
     region: str | None = text(doc="Id of a region: electricity, carbon", default=None)
+    electricity: float | None = quantity(
+        "energy price", doc="Price of electricity, if not that of the region", default=None, above=0
+    )
     price: float | None = quantity("money rate", doc="Price per accelerator-hour", default=None, above=0)
     discount: float = quantity(
         "fraction", doc="Off the price: reserved or negotiated", default=0.0, default_text="0 %", minimum=0, maximum=1

@@ -412,7 +412,7 @@ def _money(parts: Parts, network: tuple[Value, float]) -> dict[str, Value]:
     drawn = sum(draw[name].number for name in ("device_power", "node_power", "network_power"))
     return draw | {
         "carbon_intensity": from_file(region.carbon, origins, "carbon"),
-        "electricity_price": from_file(region.electricity, origins, "electricity"),
+        "electricity_price": money.electricity(parts),
         "price": money.price(parts, _price(parts), drawn, draw["pue"].number),
     }
 

@@ -74,12 +74,16 @@ def test_document(run):
     assert content["inputs"]["variants"] == ["nodes=1", "nodes=2"]
 
 
-def test_what_is_found_is_what_an_estimate_says(run, folder):
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_what_is_found_is_what_an_estimate_says(run, folder, width):
+    """Also if the plan is copied from a narrow terminal, where it takes several lines."""
     found = json.loads(run(*PLAIN, "--format", "json").out)["result"]["best"][0]
     estimate = json.loads(run("estimate", "auto.yaml", "--format", "json").out)["result"]
     assert estimate["step_time_s"] == found["step_time_s"]
-    [line] = [text.strip() for text in run(*PLAIN).out.splitlines() if text.startswith("  plan: {")]
-    (folder / "best.yaml").write_text(AUTO.replace("plan: auto", line), encoding="utf-8")
+    shown = run(*PLAIN, "--width", str(width)).out.partition("plan as it goes into a scenario\n")[2]
+    copied = "\n".join(line.removeprefix("  ") for line in shown.splitlines())
+    assert copied.startswith("plan:")
+    (folder / "best.yaml").write_text(AUTO.replace("plan: auto", copied), encoding="utf-8")
     again = json.loads(run("estimate", "best.yaml", "--format", "json").out)["result"]
     assert again["step_time_s"] == found["step_time_s"]
     assert again["cost_usd"] == found["cost_usd"]

@@ -294,6 +294,24 @@ def test_what_cannot_be_known_of_owned_machines_is_unknown(of):
     answer = of(cluster={"node": "dgx-h100", "nodes": 32, "owned": {"purchase": "35000 USD"}})  # no region, no price
     assert math.isnan(answer.given("cluster.price"))
     assert math.isnan(answer["run.cost"])
+    assert [(one.problem, one.hint) for one in answer.unknowns()] == [
+        (
+            "no price of electricity for World average in the catalog",
+            "give cluster.electricity, e.g. 0.08 USD/kWh",
+        )
+    ], "not the price of an accelerator: that is made of others"
+
+
+def test_electricity_at_a_price_of_ones_own(of):
+    bought = {"node": "dgx-h100", "nodes": 32, "owned": {"purchase": "35000 USD"}}
+    cheap, dear = (of(cluster=bought | {"electricity": price}) for price in ("0.05 USD/kWh", "0.15 USD/kWh"))
+    drawn = sum(cheap.given(f"cluster.{name}_power") for name in ("device", "node", "network")) / 1e3
+    more = (dear.given("cluster.price") - cheap.given("cluster.price")) * 3600
+    assert more == pytest.approx(0.10 * drawn * cheap.given("cluster.pue"))
+    assert cheap.scenario.values["cluster.electricity_price"].origin.kind == "given"
+    assert dear["run.electricity"] == pytest.approx(3.0 * cheap["run.electricity"])
+    region = of(cluster=bought | {"region": "us", "electricity": "0.05 USD/kWh"})
+    assert region.given("cluster.price") == cheap.given("cluster.price")
 
 
 # ------------------------------------------------------------------ names and explanations

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from aiplan.planning.search import Answer
     from aiplan.report.console import Look
+    from aiplan.scenario.records import Plan
 
 RULE = (
     "One plan a layout, and one layout of those that are alike in time and memory: the one with the smaller sizes. Of "
@@ -35,6 +36,12 @@ def table(answer: Answer, look: Look) -> str:
 def drawn(answer: Answer, look: Look) -> str:
     """Return the answer of a search as text with a plot below."""
     return with_plot(table(answer, look), graph(answer), look)
+
+
+def plan_lines(plan: Plan) -> RenderableType:
+    """Return a plan as it stands in a scenario file, further lines indented so that it can be copied as it is."""
+    key, _, value = wording.as_file(plan).partition(" ")
+    return lines([(f"  {key}", value)], style="")
 
 
 def _blocks(answer: Answer) -> Iterator[RenderableType]:
@@ -56,4 +63,4 @@ def _blocks(answer: Answer) -> Iterator[RenderableType]:
     if answer.best:
         yield ""
         yield Text("The best plan as it goes into a scenario", BOLD)
-        yield Text(f"  {wording.as_file(answer.best[0].plan)}", no_wrap=True, overflow="ignore")
+        yield plan_lines(answer.best[0].plan)

@@ -10,7 +10,7 @@ from aiplan.report.console import draw
 from aiplan.report.facts import BOLD, DIM
 from aiplan.report.grid import columns, facts
 from aiplan.report.line_plot import with_plot
-from aiplan.report.search.wording import as_file
+from aiplan.report.search.table import plan_lines
 from aiplan.report.size import wording
 from aiplan.report.size.drawing import graph
 
@@ -59,4 +59,4 @@ def _blocks(answer: Answer, look: Look) -> Iterator[RenderableType]:
     if best is not None and best.estimate is not None:
         yield ""
         yield Text("The plan as it goes into a scenario", BOLD)
-        yield Text(f"  {as_file(best.estimate.scenario.file.plan)}", no_wrap=True, overflow="ignore")
+        yield plan_lines(best.estimate.scenario.file.plan)
