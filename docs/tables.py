@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import re
 import sys
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from aiplan.declare import Diagnostics, parse_variation, read, render
 from aiplan.declare.docs import rows
 from aiplan.planning import estimate as planning
 from aiplan.planning.accuracy import Accuracy, compare_runs
-from aiplan.planning.calibration import calibrate, counted
+from aiplan.planning.calibration import Calibration, calibrate, counted
 from aiplan.planning.run_files import library_trainings, measured_runs
 from aiplan.planning.trainings import compare_trainings, step_by_step
 from aiplan.report.accuracy import Answer
@@ -33,10 +34,10 @@ from aiplan.scenario import power, resolve
 from aiplan.scenario.files import Place, library_ids
 from aiplan.scenario.load import resolve_tree
 from aiplan.scenario.records import ScenarioFile
-from aiplan.units import DIMENSIONS
+from aiplan.units import DIMENSIONS, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from aiplan.scenario.load import Scenario
 
@@ -215,11 +216,33 @@ BLOCKS = {"Order of plans": "order", "Scaling": "scaling", "Whole trainings": "t
 AFTER_BLOCKS = "<details><summary>Left out</summary>"
 
 
+@cache
+def compared() -> Accuracy:
+    """Return all published runs and trainings with their predictions."""
+    trainings = compare_trainings(library_trainings(CATALOG, Diagnostics()), CATALOG, GRADES)
+    return Accuracy(compare_runs(step_by_step(RUNS), GRADES), (), (), GRADES, trainings)
+
+
+@cache
+def fitted() -> Calibration:
+    """Return the constants fitted on all published runs, and on those of other sources."""
+    return calibrate(counted(RUNS, GRADES), (), GRADES)
+
+
+def trust_table(heading: Sequence[str], names: Sequence[str]) -> str:
+    """Return the errors in short: of step times, of those with constants of other sources, and of memory."""
+    groups = (compared().overall(), fitted().errors(fitted().ratio_without), compared().memory())
+    cells = [
+        (name, f"{group.count:,}", quantity(group.median, "%"), quantity(group.p90, "%"))
+        for name, group in zip(names, groups, strict=True)
+        if group is not None
+    ]
+    return table(heading, cells)
+
+
 def published_blocks() -> dict[str, str]:
     """Return what `aiplan accuracy` says of all published runs and trainings, as Markdown, in parts."""
-    trainings = compare_trainings(library_trainings(CATALOG, Diagnostics()), CATALOG, GRADES)
-    answer = Accuracy(compare_runs(step_by_step(RUNS), GRADES), (), (), GRADES, trainings)
-    said = render_accuracy(Answer(answer, WORST), "markdown", Look())
+    said = render_accuracy(Answer(compared(), WORST), "markdown", Look())
     title = re.compile(rf"^\*\*({'|'.join(BLOCKS)})\*\*$", re.MULTILINE)
     main, *parts = title.split(said)
     parts[-1], mark, rest = parts[-1].partition(AFTER_BLOCKS)
@@ -229,7 +252,7 @@ def published_blocks() -> dict[str, str]:
 
 def calibration() -> str:
     """Return what `aiplan calibrate runs` says, the long tables folded."""
-    said = render_calibration(calibrate(counted(RUNS, GRADES), (), GRADES), "markdown", Look())
+    said = render_calibration(fitted(), "markdown", Look())
     head, errors, constants, sources = said.strip().split("\n\n")
     folded = (("Constants", constants), ("Median error by source", sources))
     parts = (f"<details><summary>{title}</summary>\n\n{body}\n\n</details>" for title, body in folded)
@@ -323,6 +346,18 @@ PAGES = {
         "defaults": default_table(),
         "starters": starter_table(),
         **published_blocks(),
+    },
+    "../README.md": {
+        "trust": trust_table(
+            ("predicted against published", "runs", "median error", "nine in ten within"),
+            ("step time", "step time, constants fitted without the source of each run", "memory per accelerator"),
+        )
+    },
+    "../README.zh-CN.md": {
+        "trust": trust_table(
+            ("预测与公开数据的对比", "运行数", "误差中位数", "九成以内"),
+            ("单步时间", "单步时间 (拟合常数时不用该运行所属来源的数据)", "每张加速器的显存"),
+        )
     },
 }
 

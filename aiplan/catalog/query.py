@@ -109,7 +109,7 @@ class Selection:
 def select(catalog: Catalog, kind: str | None, where: Sequence[str], diagnostics: Diagnostics) -> Selection:
     """Return the entries of a kind, or of all kinds, that fit all conditions, by kind and id."""
     if kind is not None and kind not in KINDS:
-        hint = f"kinds: {', '.join(KINDS)}"
+        hint = f"kinds: {', '.join(KINDS)}; 'aiplan catalog library' lists models, scenarios and presets"
         diagnostics.error("AIP201", f"no kind '{kind}'", hint=hint)
         return Selection(kind, tuple(where), ())
     asked = conditions(where, KINDS if kind is None else (kind,), diagnostics)

@@ -11,7 +11,7 @@ from aiplan.cli.options import (
 if TYPE_CHECKING:
     from aiplan.cli.session import Session
 
-HELP = "List, show and check the hardware catalog."
+HELP = "List, show and check the hardware catalog, and list the library."
 LIST_HELP = """List the entries of a kind, or of all kinds.
 
 \b
@@ -43,6 +43,14 @@ Exits with 1 if anything is found.
 Examples:
   aiplan catalog lint
   aiplan catalog lint --catalog my_catalog --format csv
+"""
+LIBRARY_HELP = """List what comes with aiplan and can be named: scenarios, models, software presets, jobs.
+
+\b
+Examples:
+  aiplan catalog library
+  aiplan catalog library models
+  aiplan catalog library models --format csv
 """
 FOUND = 1
 
@@ -110,6 +118,27 @@ def show(
     one = shown(*name, found, shelf, diagnostics)
     diagnostics.raise_if_errors()
     session.emit(lambda look: render_entry(one, session.form, look))
+
+
+def complete_library(incomplete: str) -> list[str]:
+    """Complete a kind of the library."""
+    return [name for name in ("scenarios", "models", "software", "jobs") if name.startswith(incomplete)]
+
+
+@app.command("library", help=LIBRARY_HELP)
+@with_session
+def list_library(
+    session: "Session",
+    kind: Annotated[
+        str | None, typer.Argument(metavar="[KIND]", help="Kind of entry.", autocompletion=complete_library)
+    ] = None,
+) -> None:
+    """List what can be named."""
+    from aiplan.planning.library import library
+    from aiplan.report.library import render
+
+    found = library(kind)
+    session.emit(lambda look: render(found, session.form, look))
 
 
 @app.command("lint", help=LINT_HELP)

@@ -11,12 +11,15 @@ if TYPE_CHECKING:
 LIKE = 0.5
 """How alike two names must be, from 0 to 1, to be taken for one another."""
 
+SHORTEST = 3
+"""Letters and digits from which a name that holds them may be meant."""
+
 
 def nearest(name: str, known: Sequence[str], most: int = 3) -> list[str]:
     """Return known names that may be meant, the likeliest first.
 
     One that differs in case and punctuation only is meant, and no other. Else those that begin like it come first, then
-    those that are spelled alike.
+    those that hold it, then those that are spelled alike.
 
     Examples
     --------
@@ -31,7 +34,8 @@ def nearest(name: str, known: Sequence[str], most: int = 3) -> list[str]:
         return same[:most] if plain else []
     begin = [one for one in known if _plain(one).startswith(plain)]
     alike = get_close_matches(name.lower(), known, n=most, cutoff=LIKE)
-    return list(dict.fromkeys([*begin, *alike]))[:most]
+    hold = [one for one in known if plain in _plain(one)] if len(plain) >= SHORTEST else []
+    return list(dict.fromkeys([*begin, *hold, *alike]))[:most]
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from aiplan.report.accuracy import schema as accuracy
 from aiplan.report.check import schema as check
 from aiplan.report.code import schema as code
 from aiplan.report.diff import schema as diff
+from aiplan.report.library import document as library
 from aiplan.report.roofline import schema as roofline
 from aiplan.report.scale import schema as scale
 from aiplan.report.schema_parts import (
@@ -89,6 +90,7 @@ def result_schema() -> dict[str, Any]:
             _document("search", search.inputs(), search.result()),
             _document("check", check.inputs(), check.result()),
             _document("code", code.inputs(), code.result()),
+            _document("library", library.inputs(), library.result()),
             _document("diff", diff.inputs(), diff.result()),
             _document("sensitivity", sensitivity.inputs(), sensitivity.result()),
             _document("roofline", roofline.inputs(), roofline.result()),

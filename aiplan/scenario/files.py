@@ -47,9 +47,15 @@ def find_scenario(text: str) -> Place:
 
 def find_in_library(kind: str, ident: str) -> Place | None:
     """Return a file of the library by name, if there is one."""
-    path = data_folder(LIBRARY) / kind / f"{ident}.yaml"
+    found = place_in_library(kind, ident)
     plain = ident not in {"", ".", ".."} and "/" not in ident and "\\" not in ident
-    return Place(f"{LIBRARY}/{kind}/{ident}.yaml", path) if plain and is_file(path) else None
+    return found if plain and is_file(found.path) else None
+
+
+def place_in_library(kind: str, ident: str) -> Place:
+    """Return where a file of the library lies."""
+    name = f"{LIBRARY}/{kind}/{ident}.yaml" if kind else f"{LIBRARY}/{ident}.yaml"
+    return Place(name, data_folder(LIBRARY) / kind / f"{ident}.yaml")
 
 
 def read_place(place: Place, diagnostics: Diagnostics) -> Node:

@@ -29,6 +29,10 @@ def test_what_people_type_for_a_model(typed, meant):
     assert nearest(typed, library_ids("models"))[: len(meant)] == meant
 
 
+def test_a_name_that_holds_it():
+    assert nearest("pvfs", ["beegfs", "orangefs-pvfs", "pvfs-chiba-city"])[:2] == ["pvfs-chiba-city", "orangefs-pvfs"]
+
+
 def test_one_that_differs_in_case_only_is_meant_alone():
     assert nearest("B200", ["b200", "gb200", "h200"]) == ["b200"]
     assert did_you_mean("B200", ["b200", "gb200", "h200"]) == "did you mean 'b200'?"
