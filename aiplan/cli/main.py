@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from aiplan import __version__
-from aiplan.report.console import PipeClosed, quiet_exit, write
+from aiplan.report.console import PipeClosed, columns_of, quiet_exit, write
 
 NAME = "aiplan"
 NOT_ANSWERED, BUG, INTERRUPTED, PIPE_CLOSED = 2, 70, 130, 141
@@ -134,10 +134,10 @@ def _run(arguments: list[str]) -> int:
 
 def _failed(problem: Exception, arguments: list[str]) -> int:
     """Tell what went wrong: bad usage, bad input, or a bug."""
-    from aiplan.declare import InputError
+    from aiplan.declare import InputError, render
 
     if isinstance(problem, InputError):
-        write(f"{problem}\n", sys.stderr)
+        write(f"{render(problem.diagnostics, problem.sources, columns_of(sys.stderr))}\n", sys.stderr)
         return NOT_ANSWERED
     if hasattr(problem, "show") and hasattr(problem, "exit_code"):  # typer's usage errors have no public class
         problem.show()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.declare import Diagnostics, render
-from aiplan.report.console import look_of, write, write_file
+from aiplan.report.console import columns_of, look_of, write, write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -104,12 +104,12 @@ class Session(NamedTuple):
         """Show the warnings about a scenario."""
         found = loaded.diagnostics
         if found.items and not self.quiet:
-            write(render(found.items, found.sources) + "\n", sys.stderr)
+            write(render(found.items, found.sources, columns_of(sys.stderr)) + "\n", sys.stderr)
 
     def fault(self, loaded: Loaded) -> None:
         """Show all that is wrong with something that could not be read, though others can."""
         found = loaded.diagnostics
-        write(render(found.items, found.sources) + "\n\n", sys.stderr)
+        write(render(found.items, found.sources, columns_of(sys.stderr)) + "\n\n", sys.stderr)
 
     def say(self, text: str) -> None:
         """Tell a person something that is not the result."""
@@ -127,7 +127,7 @@ class Session(NamedTuple):
         for unknown in answer.unknowns():
             found.warning(unknown.code, unknown.problem, hint=unknown.hint)
         if found.items and not self.quiet:
-            write(render(found.items, {}) + "\n", sys.stderr)
+            write(render(found.items, {}, columns_of(sys.stderr)) + "\n", sys.stderr)
 
     def verdict(self, answer: Estimate) -> int:
         """Say so if a plan does not fit, and return the exit code for it."""

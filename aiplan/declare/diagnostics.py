@@ -124,7 +124,7 @@ class InputError(Exception):
         return render(self.diagnostics, self.sources)
 
 
-def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, str]) -> str:
+def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, str], width: int | None = None) -> str:
     """Text of all findings in order of position, each with its line of source, and a count at the end.
 
     Parameters
@@ -133,6 +133,8 @@ def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, str]) -> str
         The findings, in any order.
     sources : mapping of str to str
         The text of each input by the name used in the marks. A finding without its text has no code frame.
+    width : int, optional
+        Columns of the terminal, in which sentences are broken between words; lines of source never are.
 
     Returns
     -------
@@ -150,13 +152,13 @@ def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, str]) -> str
     if not items:
         return ""
     lines = {name: split_lines(sources[name]) for name in {i.mark.file for i in items if i.mark} & order.keys()}
-    blocks = [_block(item, lines) for item in items]
+    blocks = [_block(item, lines, width) for item in items]
     return "\n\n".join([*blocks, _count(items)])
 
 
-def _block(item: Diagnostic, lines: Mapping[str, list[str]]) -> str:
+def _block(item: Diagnostic, lines: Mapping[str, list[str]], width: int | None) -> str:
     """Draw one finding: headline, place, code frame, expectation, hint."""
-    out = [f"{item.level}[{item.code}]: {_drawable(item.problem)}"]
+    out = _broken(f"{item.level}[{item.code}]: {_drawable(item.problem)}", "  ", width)
     gutter = "  "
     if item.mark is not None:
         gutter = " " * max(2, len(str(item.mark.line)))
@@ -165,10 +167,27 @@ def _block(item: Diagnostic, lines: Mapping[str, list[str]]) -> str:
         if item.mark.line <= len(source):
             out += _frame(source[item.mark.line - 1], item.mark, gutter)
     if item.expected is not None:
-        out.append(f"{gutter} = {_drawable(item.expected)}")
+        out += _broken(f"{gutter} = {_drawable(item.expected)}", f"{gutter}   ", width)
     if item.hint is not None:
-        out.append(f"hint: {_drawable(item.hint)}")
+        out += _broken(f"hint: {_drawable(item.hint)}", "      ", width)
     return "\n".join(out)
+
+
+def _broken(text: str, indent: str, width: int | None) -> list[str]:
+    """Return a sentence as lines of a width, those after the first indented."""
+    if width is None or len(text) <= width:
+        return [text]
+    from textwrap import wrap  # noqa: PLC0415 - only for people at a narrow terminal
+
+    lead = text[: len(text) - len(text.lstrip())]
+    return wrap(
+        text.lstrip(),
+        width,
+        initial_indent=lead,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _frame(line: str, mark: Mark, gutter: str) -> list[str]:

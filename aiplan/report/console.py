@@ -71,6 +71,15 @@ def look_of(
     )
 
 
+def columns_of(stream: TextIO) -> int | None:
+    """Return the columns of a terminal; None for a file or a pipe, where a line may be as long as it is."""
+    try:
+        found = os.get_terminal_size(stream.fileno()).columns if stream.isatty() else 0
+        return max(found, NARROWEST) if found else None
+    except (OSError, ValueError):
+        return None
+
+
 def draw(look: Look, *parts: RenderableType) -> str:
     """Return parts as text, one below the other, without spaces at the ends of lines."""
     canvas = StringIO()

@@ -57,8 +57,14 @@ def header(answer: Answer) -> tuple[str, ...]:
 
 def best(answer: Answer) -> list[tuple[str, ...]]:
     """Return a row for the scenario's own plan, and one for each of the best."""
-    rows = [] if answer.own is None else [_row(answer, "yours", answer.own, -1, answer.own.scenario.file.plan)]
+    rows = [] if answer.own is None else [_row(answer, "yours", answer.own, -1, _whole(answer.own))]
     return rows + _rows(answer, answer.best)
+
+
+def _whole(own: Estimate) -> Plan:
+    """Return the scenario's own plan with what its software preset says, as the others say it."""
+    taken = {"zero": int(own.given("plan.zero")), "sequence_parallel": bool(own.given("plan.sequence_parallel"))}
+    return type(own.scenario.file.plan)(**(vars(own.scenario.file.plan) | taken))
 
 
 def front(answer: Answer) -> list[tuple[str, ...]]:
