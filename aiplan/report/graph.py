@@ -97,10 +97,20 @@ class Graph(NamedTuple):
         found = max(values, default=0.0) if len(self.across) > 1 else 0.0
         return found if found > self.lowest else 0.0
 
-    def points(self, one: Series) -> list[tuple[float, float]]:
-        """Return the places and values of a curve that can be drawn."""
+    def points(self, one: Series, across: Along, up: Along) -> list[tuple[float, float]]:
+        """Return where the corners of a curve lie on two axes; where it goes below the lowest value, it is cut off."""
         pairs = zip(self.across, one.values, strict=True)
-        return [(place, value) for place, value in pairs if math.isfinite(value) and value >= self.lowest]
+        known = [(place, value) for place, value in pairs if math.isfinite(value) and (value > 0 or not self.lowest)]
+        corners = [(across.at(place), up.at(value), value >= self.lowest) for place, value in known]
+        floor = up.at(self.lowest)
+        found: list[tuple[float, float]] = []
+        for at, (x, y, inside) in enumerate(corners):
+            if at and inside != corners[at - 1][2]:
+                before, start, _ = corners[at - 1]
+                found.append((before + (floor - start) / (y - start) * (x - before), floor))
+            if inside:
+                found.append((x, y))
+        return found
 
     def below(self, start: float, end: float) -> Along:
         """Return the axis below the curves between two places."""

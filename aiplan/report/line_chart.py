@@ -57,8 +57,7 @@ def _drawing(graph: Graph, frame: Frame, looks: dict[str, str]) -> Iterator[str]
 
 
 def _line(graph: Graph, one: Series, across: Along, up: Along, look: str) -> str:
-    places = points((across.at(place), up.at(value)) for place, value in graph.points(one))
-    return f'<polyline class="curve {look}" points="{places}"/>'
+    return f'<polyline class="curve {look}" points="{points(graph.points(one, across, up))}"/>'
 
 
 def _grid(graph: Graph, frame: Frame, across: Along, up: Along) -> Iterator[str]:

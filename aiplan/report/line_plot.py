@@ -55,7 +55,7 @@ def _key(graph: Graph) -> list[str]:
 def _trace(canvas: Canvas, graph: Graph, one: Series) -> None:
     """Draw one curve: its mark in every column, on the straight line between the two places around it."""
     across, up = graph.below(0.0, canvas.width - 1.0), graph.beside(HEIGHT - 1.0, 0.0)
-    known = [(across.at(place), up.at(value)) for place, value in graph.points(one)]
+    known = graph.points(one, across, up)
     for (left, start), (right, end) in pairwise(known):
         for column in range(math.ceil(left - NEARLY), math.floor(right + NEARLY) + 1):
             canvas.put(column, start + (column - left) / (right - left) * (end - start), one.mark)

@@ -75,6 +75,18 @@ def test_gaps_are_bridged_and_ends_left_out():
     assert sorted(found) == list(range(min(found), max(found) + 1))
 
 
+def test_a_curve_that_goes_below_the_lowest_value_is_cut_off_there():
+    """On two logarithmic axes a power law is a straight line: 8 / x falls below 1 at 8, between two places."""
+    places = (1.0, 4.0, 16.0, 64.0)
+    one = Graph(
+        "t", "s", "h", "1", places, tuple(map(str, places)), (Series("a", "a", (8.0, 2.0, 0.5, 0.125)),), lowest=1.0
+    )
+    across, up = one.below(0.0, 6.0), one.beside(0.0, 3.0)
+    assert sum(one.points(one.over[0], across, up), ()) == pytest.approx((0.0, 3.0, 2.0, 1.0, 3.0, 0.0))
+    rising = one._replace(over=(Series("a", "a", (0.125, 0.5, 2.0, 8.0)),))
+    assert sum(rising.points(rising.over[0], across, up), ()) == pytest.approx((3.0, 0.0, 4.0, 1.0, 6.0, 3.0))
+
+
 @pytest.mark.parametrize("values", [[math.nan, math.nan], [0.0, 0.0]])
 def test_nothing_to_draw_is_no_plot(values):
     assert line_plot(graph(values), Look(width=80)) == ""

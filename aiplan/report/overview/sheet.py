@@ -158,7 +158,8 @@ def _by_stage(sheet: Sheet) -> str:
     symbol, cells = scale([value for row in amounts for value in row], "B")
     width = len(kinds) + 1
     rows = [
-        (pictures.stage_name(stage), *cells[at * width : (at + 1) * width]) for at, stage in enumerate(sheet.stages)
+        (pictures.stage_name(stage).replace(" ", "\N{NO-BREAK SPACE}"), *cells[at * width : (at + 1) * width])
+        for at, stage in enumerate(sheet.stages)
     ]
     header = ("", *(BRANCHES[name].label for name in kinds), "all")
     return html.table(f"Memory per GPU by stage [{symbol}]", header, rows)
