@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiplan.adapters.benchmark_log import RESULTS, as_run, version
 from aiplan.adapters.nodes import tree
-from aiplan.adapters.run_notes import noted_expert_tensor, noted_experts, noted_shape
+from aiplan.adapters.run_notes import container, noted_expert_tensor, noted_experts, noted_hosts, noted_shape
 from aiplan.declare import Diagnostics, InputError, Mark
 from aiplan.scenario.legality import spread
 
@@ -91,8 +91,20 @@ GRAPHS = ((r"CUDA graphs \(full_iteration\)", "full"), (r"CUDA graphs \(transfor
 DISPATCHES = ((r"hybridep", "hybridep"), (r"deepep", "deepep"))
 FUSED_EXPERTS = "26.06"
 """Release of Megatron-Bridge from which the kernels round experts are fused."""
+RACKS = re.compile(r"GB[23]00")
+RECIPES = (
+    (FUSED_EXPERTS, "CUDA graphs (full_iteration); hybridep; MoE all-to-all overlap"),
+    ("25.11", "CUDA graphs (transformer_engine); hybridep"),
+    ("", "CUDA graphs (full_iteration)"),
+)
+"""What Megatron-Bridge switches on for experts in a rack, by the first container that does.
+
+https://github.com/NVIDIA-NeMo/Megatron-Bridge/tree/main/scripts/performance/configs
+"""
 CHEAP_MODULES = {"layernorm", "moe_act", "mla_up_proj", "mlp"}
 """Parts of a layer that Megatron-Core computes again without the attention core."""
+UNFUSED_EXPERTS = "2024"
+"""Last year in which Megatron-Core, under NeMo, sorted tokens by expert with kernels of its own."""
 UNCOMPILED_LOSS = "2024"
 """Last year in which torchtitan did not compile its loss."""
 RACK = 72
@@ -325,11 +337,19 @@ def _cluster(row: _Row, gpus: int | None, per_node: int | None) -> dict[str, Any
         "nodes": nodes,
         "accelerators": gpus,
         "domain": _domain(row, gpus),
+        "hosts": _hosts(row, gpus or 1),
         "network": {
             "fabric": fabric[0],
             "ports": int(ports[1]) if ports else fabric[1],
         },
     }
+
+
+def _hosts(row: _Row, gpus: int) -> str | None:
+    found = noted_hosts(row.text("notes"), gpus)
+    if found == "late":
+        row.assumed.append("hosts late, from the all-reduce test in the notes")
+    return found
 
 
 def _domain(row: _Row, gpus: int | None) -> int | None:
@@ -348,7 +368,7 @@ def _accelerator(row: _Row) -> str:
 
 
 def _plan(row: _Row) -> dict[str, Any]:
-    sharding, flash = row.text("zero_stage_or_fsdp"), row.text("flash_attention")
+    sharding, flash, flags = row.text("zero_stage_or_fsdp"), row.text("flash_attention"), _flags(row)
     zero = re.search(r"ZeRO-(\d)", sharding)
     tensor, sequence_parallel = row.count("tp", 1) or 1, row.text("sequence_parallel")
     return {
@@ -361,11 +381,22 @@ def _plan(row: _Row) -> dict[str, Any]:
         "sequence_parallel": sequence_parallel.startswith("yes") if sequence_parallel and tensor > 1 else None,
         "zero": int(zero[1]) if zero else 0 if sharding else None,
         **_recompute(row),
-        "cuda_graphs": _match(GRAPHS, row.text("overlap_flags"), "") or None,
-        "dispatch": _match(DISPATCHES, row.text("overlap_flags"), "") or None,
-        "overlap": _overlap(row.text("overlap_flags")),
+        "cuda_graphs": _match(GRAPHS, flags, "") or None,
+        "dispatch": _match(DISPATCHES, flags, "") or None,
+        "overlap": _overlap(flags),
         "attention": "flash" if flash.startswith("yes") else "fused-softmax" if flash.startswith("no") else None,
     }
+
+
+def _flags(row: _Row) -> str:
+    """Return what of graphs and overlap a row states; of Megatron-Bridge in a rack, else what the recipes switch on."""
+    stated, release = row.text("overlap_flags"), container(row.text("notes"))
+    bridge = re.search("Megatron-Bridge", row.text("framework")) and RACKS.search(row.text("accelerator"))
+    if stated or not (bridge and release and row.count("n_experts")):
+        return stated
+    usual = next(flags for since, flags in RECIPES if release >= since)
+    row.assumed.append(f"{usual}, as the recipes of container {release} have it")
+    return usual
 
 
 def _overlap(flags: str) -> dict[str, bool] | None:
@@ -430,10 +461,12 @@ def _software(row: _Row) -> str:
         row.assumed.append(f"software {version(row.text('id'))}, from the job number")
         return version(row.text("id"))
     found = row.match("framework", SOFTWARE, "megatron-core")
+    if found == "nemo" and (re.search(r"\b2[34]\.\d\d\b", row.text("source_title")) or "0" < year <= UNFUSED_EXPERTS):
+        return "nemo-2024"
     if found == "torchtitan" and year and year <= UNCOMPILED_LOSS:
         return "torchtitan-2024"
-    release = re.search(r"container (\d\d\.\d\d)", row.text("notes"))
-    return "megatron-bridge-2026" if found == "megatron-bridge" and release and release[1] >= FUSED_EXPERTS else found
+    fused = found == "megatron-bridge" and container(row.text("notes")) >= FUSED_EXPERTS
+    return "megatron-bridge-2026" if fused else found
 
 
 def _measured(row: _Row) -> dict[str, Any]:
