@@ -36,6 +36,26 @@ def test_graphs_spare_late_hosts_too():
     assert host("plan.tensor=8", "cluster.hosts=late", "plan.cuda_graphs=full") == 0.0
 
 
+@pytest.mark.parametrize(("zero", "nodes", "late"), [(0, 16, True), (1, 16, False), (0, 1, False)])
+def test_late_hosts_hold_up_reductions_between_nodes_beside_the_backward_pass(zero, nodes, late):
+    """Of nanotron: gradients without ZeRO are reduced bucket by bucket, sharded ones at once; one node has no late host."""
+    changes = ("model=gpt3-1.3b", "software=nanotron", "plan.tensor=1", f"plan.zero={zero}", f"cluster.nodes={nodes}")
+    prompt, held_up = (
+        answer(*SMALL, *changes, f"cluster.hosts={hosts}")["step.data.gradients"] for hosts in ("prompt", "late")
+    )
+    assert (held_up > prompt) == late
+
+
+def test_the_delay_of_a_reduction_grows_with_the_ranks_of_the_job():
+    changes = ("model=gpt3-1.3b", "software=nanotron", "plan.tensor=1", "plan.zero=0")
+    few, many = (
+        answer(*SMALL, *changes, f"cluster.nodes={nodes}", "cluster.hosts=late")["step.data.gradients"]
+        - answer(*SMALL, *changes, f"cluster.nodes={nodes}")["step.data.gradients"]
+        for nodes in (8, 32)
+    )
+    assert many == pytest.approx(4.0 * few)
+
+
 def test_a_layer_takes_as_long_as_the_slowest_host_however_small_it_is():
     """Twice the tokens in half the micro-batches: half the time, where the host sets the pace."""
     one = answer("model=gpt3-1.3b", *SMALL, "plan.tensor=8", "cluster.hosts=late")
@@ -60,3 +80,11 @@ def test_nanotron_reduces_after_the_backward_pass_and_all_of_the_gradients():
     whole = answer("software=nanotron", "plan.zero=0", "plan.pipeline=1", "plan.interleave=1")
     assert sharded["step.data.gradients"] == pytest.approx(2.0 * scattered["step.data.gradients"], rel=0.02)
     assert whole["step.data.gradients"] < sharded["step.data.gradients"]
+
+
+def test_a_tied_table_inside_a_node_goes_over_its_links():
+    changes = ("model=gpt3-1.3b", "plan.tensor=1", "plan.pipeline=8", "plan.interleave=1", "workload.global_batch=64")
+    small, large = (
+        answer(*changes, f"cluster.nodes={nodes}", "plan.micro_batch=1")["step.data.embedding"] for nodes in (1, 2)
+    )
+    assert 0.0 < small < 0.3 * large
