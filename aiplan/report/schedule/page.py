@@ -81,4 +81,7 @@ def _static(answer: Answer) -> Iterator[str]:
 
 
 def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], text: Sequence[int] = (0,)) -> str:
-    return html.table(title, header, rows, text)
+    """Return a table without the columns in which no row says anything."""
+    kept = [at for at, _ in enumerate(header) if not at or any(row[at] for row in rows)]
+    cells = [[row[at] for at in kept] for row in rows]
+    return html.table(title, [header[at] for at in kept], cells, [place for place, at in enumerate(kept) if at in text])
