@@ -123,7 +123,8 @@ def parse_counts(text: str, flag_name: str) -> list[int]:
     counts: set[int] = set()
     for item in _split(text):
         at = _place(item, source)
-        for value in _expand(f"{item}{_DOUBLED}" if re.fullmatch(_PLAIN_RANGE, item) else item, source, at):
+        doubled = f"{item}{_DOUBLED}" if re.fullmatch(_PLAIN_RANGE, item) else item
+        for value in _expand(doubled, source, at, _COUNTS_HINT):
             if not re.fullmatch(_COUNT, value) or int(value) == 0:
                 _refuse(source, f"'{value}' is not a whole number above 0", at, _COUNTS_HINT)
             counts.add(int(value))
@@ -282,12 +283,12 @@ def _place(item: str, source: str) -> int:
     return source.index(item, source.find("=") + 1 or source.index(" ")) - source.index(" ") - 1
 
 
-def _expand(item: str, source: str, at: int) -> list[str]:
+def _expand(item: str, source: str, at: int, hint: str = _VARY_HINT) -> list[str]:
     """Return the texts of the values that one part of a variation means; `at` is where it stands."""
     match = re.fullmatch(_RANGE, item)
     if match is None:
         if re.match(_LOOKS_LIKE_RANGE, item):
-            _refuse(source, f"'{item}' is not a range with a step", at, _VARY_HINT)
+            _refuse(source, f"'{item}' is not a range with a step", at, hint)
         return [item]
     from decimal import Decimal  # noqa: PLC0415 - only a range needs exact steps
 
@@ -298,7 +299,7 @@ def _expand(item: str, source: str, at: int) -> list[str]:
     start, stop, step = (Decimal(match[name]) for name in ("start", "stop", "step"))
     problem = _range_fault(start, stop, step, match["kind"])
     if problem is not None:
-        _refuse(source, f"'{item}' {problem}", at, _VARY_HINT)
+        _refuse(source, f"'{item}' {problem}", at, hint)
     values: list[str] = []
     value = start
     while value <= stop and len(values) <= MAX_VALUES:

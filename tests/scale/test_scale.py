@@ -92,8 +92,9 @@ def test_counts(text, means):
 
 @pytest.mark.parametrize("text", ["", "0", "-8", "8..4", "a", "8..x", "1.5", "8..64:x1", "8,,16"])
 def test_counts_that_are_none(text):
-    with pytest.raises(InputError):
+    with pytest.raises(InputError) as raised:
         parse_counts(text, "--gpus")
+    assert "nodes=" not in str(raised.value), "the way out is one for this option"
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=20))
