@@ -14,6 +14,8 @@ from aiplan.declare import CODES, Diagnostics
 from aiplan.report.code.pages import pages
 from aiplan.report.schemas import schema_of
 from aiplan.scenario.policy import LINTS, Limits, read_policy
+from tests.guard import published
+from tests.guard.published import faults
 from tests.guard.test_guard_diff import git
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,6 +90,25 @@ def test_the_workflow_of_github_runs(known, folder, run):
 @pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "yaml"])
 def test_blocks_are_yaml(text):
     assert isinstance(yaml.safe_load(text), dict)
+
+
+def workflows():
+    """Yield every workflow of the page as its program reads it, where `on` is a word."""
+    for kind, text in BLOCKS:
+        content = yaml.load(text, yaml.BaseLoader) if kind == "yaml" else None
+        if isinstance(content, dict) and {"jobs", "clusters"} & content.keys():
+            yield "github-workflows" if "jobs" in content else "gitlab-ci", content
+
+
+def test_workflows_are_what_their_programs_publish():
+    """BaseLoader leaves all as text, which both schemas take where they ask for numbers here."""
+    found = dict(workflows())
+    assert found.keys() == {"github-workflows", "gitlab-ci"}
+    for kind, content in found.items():
+        assert faults(published.workflow(kind), content) == []
+        body = content["jobs"]["check"] if "jobs" in content else content["clusters"]
+        body["step"] = body.pop("steps", None) or body.pop("script")
+        assert faults(published.workflow(kind), content)
 
 
 def test_lints_and_limits_are_listed():

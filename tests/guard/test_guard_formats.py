@@ -2,183 +2,33 @@
 
 import json
 import re
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft7Validator
 
 from aiplan.declare import CODES, Diagnostics, Mark
 from aiplan.planning.check import Check, Checked, Verdict
 from aiplan.planning.variants import Loaded
 from aiplan.report.check import OF_CI, github, junit, sarif
 from aiplan.scenario.policy import NO_POLICY
+from tests.guard import published
+from tests.guard.published import faults
 
 ALL = ("check", "clusters", "--policy", "policy.yaml")
-POSITION = {"type": "integer", "minimum": 1}
-MESSAGE = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
-ARTIFACT = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["uri"],
-    "properties": {
-        "uri": {"type": "string", "pattern": "^[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*$"},
-        "uriBaseId": {"type": "string"},
-    },
-}
-LEVEL = {"enum": ["none", "note", "warning", "error"]}
-SARIF = {
-    "type": "object",
-    "required": ["version", "runs"],
-    "additionalProperties": False,
-    "properties": {
-        "$schema": {"type": "string", "format": "uri"},
-        "version": {"const": "2.1.0"},
-        "runs": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["tool"],
-                "additionalProperties": False,
-                "properties": {
-                    "tool": {
-                        "type": "object",
-                        "required": ["driver"],
-                        "additionalProperties": False,
-                        "properties": {
-                            "driver": {
-                                "type": "object",
-                                "required": ["name"],
-                                "additionalProperties": False,
-                                "properties": {
-                                    "name": {"type": "string"},
-                                    "version": {"type": "string"},
-                                    "rules": {
-                                        "type": "array",
-                                        "uniqueItems": True,
-                                        "items": {
-                                            "type": "object",
-                                            "required": ["id"],
-                                            "additionalProperties": False,
-                                            "properties": {
-                                                "id": {"type": "string"},
-                                                "name": {"type": "string"},
-                                                "shortDescription": MESSAGE,
-                                                "help": MESSAGE,
-                                                "defaultConfiguration": {
-                                                    "type": "object",
-                                                    "additionalProperties": False,
-                                                    "properties": {"level": LEVEL},
-                                                },
-                                            },
-                                        },
-                                    },
-                                },
-                            }
-                        },
-                    },
-                    "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-                    "originalUriBaseIds": {"type": "object"},
-                    "results": {
-                        "type": "array",
-                        "items": {
-                            "type": "object",
-                            "required": ["message"],
-                            "additionalProperties": False,
-                            "properties": {
-                                "ruleId": {"type": "string"},
-                                "ruleIndex": {"type": "integer", "minimum": -1},
-                                "level": LEVEL,
-                                "message": MESSAGE,
-                                "locations": {
-                                    "type": "array",
-                                    "items": {
-                                        "type": "object",
-                                        "additionalProperties": False,
-                                        "properties": {
-                                            "physicalLocation": {
-                                                "type": "object",
-                                                "additionalProperties": False,
-                                                "required": ["artifactLocation"],
-                                                "properties": {
-                                                    "artifactLocation": ARTIFACT,
-                                                    "region": {
-                                                        "type": "object",
-                                                        "additionalProperties": False,
-                                                        "properties": {
-                                                            "startLine": POSITION,
-                                                            "startColumn": POSITION,
-                                                            "endColumn": POSITION,
-                                                        },
-                                                    },
-                                                },
-                                            }
-                                        },
-                                    },
-                                },
-                                "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
-                                "suppressions": {
-                                    "type": "array",
-                                    "uniqueItems": True,
-                                    "items": {
-                                        "type": "object",
-                                        "required": ["kind"],
-                                        "additionalProperties": False,
-                                        "properties": {
-                                            "kind": {"enum": ["inSource", "external"]},
-                                            "justification": {"type": "string"},
-                                        },
-                                    },
-                                },
-                            },
-                        },
-                    },
-                },
-            },
-        },
-    },
-}
-"""What SARIF 2.1.0 (OASIS standard, section 3) asks of the parts that are written here; other parts are refused."""
-
-
 COUNTED = {"tests", "failures", "errors"}
-SAID = ({"type", "message"}, set(), set(), True)
-JUNIT = {
-    "testsuites": ({"name", "time", "disabled"} | COUNTED, set(), {"testsuite"}, False),
-    "testsuite": (
-        {"name", "time", "disabled", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"}
-        | COUNTED,
-        {"name", *COUNTED},
-        {"testsuite", "properties", "testcase", "system-out", "system-err"},
-        False,
-    ),
-    "testcase": (
-        {"name", "classname", "time", "timestamp", "status", "class", "file", "line", "log", "group", "url"},
-        {"name"},
-        {"skipped", "error", "failure", "system-out", "system-err"},
-        False,
-    ),
-    "failure": SAID,
-    "error": SAID,
-    "skipped": SAID,
-    "system-out": (set(), set(), set(), True),
-    "system-err": (set(), set(), set(), True),
-}
-"""By element: attributes, those that are due, elements inside, and whether there may be text: what the schema of Jenkins'
-xUnit plugin takes (https://github.com/jenkinsci/xunit-plugin, junit-10.xsd)."""
+URI = re.compile(r"[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*")
 
 
 def check_junit(text):
+    """Hold XML against its published schema, which takes any text where a number is due."""
     root = xml(text)
-    assert root.tag == "testsuites"
+    assert faults(published.junit(), root) == []
     for one in root.iter():
-        attributes, due, inside, talks = JUNIT[one.tag]
-        assert due <= one.attrib.keys() <= attributes
-        assert {child.tag for child in one} <= inside
-        assert talks or not (one.text or "").strip()
         assert not (one.tail or "").strip()
-        assert all(one.get(name, "0").isdecimal() for name in COUNTED | {"skipped", "line"})
+        assert all(one.get(name, "0").isdecimal() for name in COUNTED | {"skipped"})
     return root
 
 
@@ -304,8 +154,9 @@ def test_no_text_breaks_junit(text, name):
 
 
 def check_sarif(text):
+    """Hold a log against the published schema, and against what it says in words only."""
     content = json.loads(text)
-    Draft7Validator(SARIF).validate(content)
+    assert faults(published.sarif(), content) == []
     for one in content["runs"]:
         rules = one["tool"]["driver"]["rules"]
         assert len({rule["id"] for rule in rules}) == len(rules)
@@ -314,6 +165,7 @@ def check_sarif(text):
             for place in result["locations"]:
                 region = place["physicalLocation"].get("region")
                 assert region is None or region["endColumn"] >= region["startColumn"]
+                assert URI.fullmatch(place["physicalLocation"]["artifactLocation"]["uri"])
                 base = place["physicalLocation"]["artifactLocation"].get("uriBaseId")
                 assert base is None or base in one["originalUriBaseIds"]
         prints = [json.dumps(result["partialFingerprints"]) for result in one["results"]]
@@ -329,6 +181,32 @@ def test_sarif(run):
         level: counts[level] for level in ("note", "warning", "error")
     }
     assert sum("suppressions" in result for result in content["runs"][0]["results"]) == counts["exempt"]
+
+
+def kept(start, end):
+    """Return every text that goldens of any test keep, from one mark to another."""
+    texts = [path.read_text(encoding="utf-8") for path in Path(__file__).parents[1].glob("**/__snapshots__/**/*.txt")]
+    return [text[text.index(start) : text.rindex(end) + len(end)] for text in texts if start in text]
+
+
+def test_every_golden_of_these_formats_is_valid():
+    found = [check_junit(text) for text in kept("<testsuites", "</testsuites>")]
+    assert found
+    assert all(len(root) for root in found)
+    found = [check_sarif(text) for text in kept('{\n  "$schema": "https://docs.oasis-open.org/sarif', "\n}\n")]
+    assert found
+    assert all(content["runs"][0]["results"] for content in found)
+
+
+def test_the_published_schemas_refuse():
+    """Else nothing that passes them means anything."""
+    answer = answered(verdict())
+    root = xml(junit.text(answer))
+    root[0][0].set("line", "7")
+    assert faults(published.junit(), root)
+    content = json.loads(sarif.text(answer))
+    content["runs"][0]["results"][0]["level"] = "fatal"
+    assert faults(published.sarif(), content)
 
 
 @given(texts.filter(bool), texts.filter(bool))
