@@ -83,7 +83,7 @@ def test_the_workflow_of_github_runs(known, folder, run):
     assert calls[0] == "api repos/o/r/issues/7/comments --paginate"
     update = "api --method PATCH repos/o/r/issues/comments/42 -F body=@comment.md"
     assert calls[1:] == [update if known else "pr comment 7 --body-file comment.md"]
-    assert (folder / "comment.md").read_text(encoding="utf-8").startswith("<!-- aiplan:diff:clusters/good.yaml -->")
+    assert (folder / "comment.md").read_text(encoding="utf-8").startswith("<!-- aiplan:diff:clusters -->")
     assert json.loads((folder / "aiplan.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
 
 
