@@ -148,6 +148,7 @@ _ROWS = (
     Code("AIP402", "unknown-result", "A rule asks for a result that is unknown for lack of an input."),
     Code("AIP403", "unknown-rule", "The policy names a rule that it does not have, or two rules by one name."),
     Code("AIP404", "does-not-fit", "The plan needs more memory than an accelerator has."),
+    Code("AIP405", "nothing-checked", "A path that was given to a check holds nothing that can be checked."),
     Code("AIP410", "tensor-across-nodes", "Tensor parallel ranks lie in several scale-up networks."),
     Code("AIP411", "few-micro-batches", "There are fewer micro-batches than pipeline stages."),
     Code("AIP412", "large-bubble", "The pipeline bubble takes a large share of the step."),

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 STATES = ("ok", "exempt", "note", "warning", "error")
 """How a rule came out, the worst last."""
 BROKEN_RULE, UNKNOWN_RESULT, DOES_NOT_FIT = "AIP401", "AIP402", "does-not-fit"
+MOST_NAMED, MOST_LOOKED_AT = 3, 50
+"""Files that are named, and looked at, where a path has nothing that can be checked."""
 UNKNOWN_INPUT, SAVED_SUFFIX = "an input is unknown", ".json"
 DIMENSION_UNITS = {
     "money": "USD",
@@ -172,6 +174,7 @@ def check(
     legal = [one.scenario for one in loaded if one.scenario is not None]
     answers = iter(estimate(legal, convention) if legal else ())
     files = [_missing(text) for text in asked.missing]
+    files += [_idle(text, names) for text, names in asked.idle]
     files += saved.values()
     if asked.manifests:
         from aiplan.planning.manifest_check import check_manifests  # noqa: PLC0415  few checks have any
@@ -393,6 +396,25 @@ def _missing(text: str) -> Checked:
     found = Diagnostics()
     found.error(
         "AIP113", f"no file matches '{text}'", hint="give a file, a folder, a pattern or a scenario of the library"
+    )
+    return broken(text, Loaded(None, found))
+
+
+def _idle(text: str, names: Sequence[str]) -> Checked:
+    """Return a path of which nothing can be checked, which must not pass for one that is in order."""
+    from aiplan.planning.imports import title_of  # noqa: PLC0415  only here, and it knows every kind of file
+
+    known = {name: title for name in names[:MOST_LOOKED_AT] if (title := title_of(name)) is not None}
+    shown = list(known or names)[:MOST_NAMED]
+    more = f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else ""
+    passed = ", ".join(f"{name} ({known[name]})" if name in known else name for name in shown)
+    found = Diagnostics()
+    found.error(
+        "AIP405",
+        f"nothing in '{text}' can be checked: no scenario, saved result, manifest or jobs file, only {passed}{more}",
+        hint=f"'aiplan import {' '.join(shown)} -o scenario.yaml' makes a scenario"
+        if known
+        else "give the folder of the scenarios; 'aiplan init' writes one",
     )
     return broken(text, Loaded(None, found))
 

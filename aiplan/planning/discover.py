@@ -37,13 +37,17 @@ class Skipped(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """The scenarios, manifests and jobs files to check, the files left out, and what was asked for and is not there."""
+    """The scenarios, manifests and jobs files to check, the files left out, and what was asked for and is not there.
+
+    `idle` are paths all of whose files were left out, with these files.
+    """
 
     sources: tuple[Source, ...]
     manifests: tuple[Source, ...]
     jobs: tuple[Source, ...]
     skipped: tuple[Skipped, ...]
     missing: tuple[str, ...]
+    idle: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def targets(paths: Iterable[Source]) -> Targets:
@@ -60,7 +64,8 @@ def targets(paths: Iterable[Source]) -> Targets:
     manifests: dict[str, Source] = {}
     jobs: dict[str, Source] = {}
     skipped: dict[str, Skipped] = {}
-    missing = []
+    missing: list[str] = []
+    idle: list[tuple[str, tuple[str, ...]]] = []
     for one in paths:
         if one.together:
             sources.setdefault(one.text, one)
@@ -80,12 +85,15 @@ def targets(paths: Iterable[Source]) -> Targets:
                 jobs.setdefault(name, Source(name))
             elif name not in sources and (not name.endswith(SAVED_SUFFIX) or re.search(_WILD, one.text)):
                 skipped[name] = Skipped(name, NO_RESULT if name.endswith(SAVED_SUFFIX) else NO_SCENARIO)
+        if found and not any(name in kind for kind in (sources, manifests, jobs) for name in found):
+            idle.append((one.text, tuple(found)))
     return Targets(
         sources=tuple(sources.values()),
         manifests=tuple(manifests.values()),
         jobs=tuple(jobs.values()),
         skipped=tuple(skipped.values()),
         missing=tuple(missing),
+        idle=tuple(idle),
     )
 
 

@@ -115,6 +115,40 @@ def test_a_pipe(run, folder):
     assert json.loads(done.out)["result"]["files"][0]["file"] == "<stdin>"
 
 
+FOREIGN = {
+    "ds.json": '{"zero_optimization": {"stage": 2}, "train_micro_batch_size_per_gpu": 1}',
+    "config.json": '{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "vocab_size": 8}',
+    "values.yaml": "replicas: 2\n",
+}
+
+
+@pytest.mark.parametrize("names", [["ds.json", "config.json", "values.yaml"], ["values.yaml"]])
+@pytest.mark.parametrize("form", ["table", "json", "github", "junit", "sarif", "markdown"])
+def test_a_check_of_nothing_does_not_pass(names, form, run, folder, golden):
+    other = folder / "other"
+    other.mkdir()
+    for name in names:
+        (other / name).write_text(FOREIGN[name], encoding="utf-8")
+    done = run("check", "other", "--format", form, "--exit-zero")
+    assert done.code == 2
+    assert "AIP405" in done.out
+    assert ("aiplan import other/config.json other/ds.json" in done.out) == (len(names) > 1)
+    if form == "table":
+        assert done.text == golden(name=names[0])
+
+
+def test_each_path_has_to_lead_to_something(run, folder):
+    (folder / "other").mkdir()
+    (folder / "other" / "values.yaml").write_text("replicas: 2\n", encoding="utf-8")
+    for path in ("other", "other/*.yaml", "oth*"):
+        files = document(run, GOOD, path, code=2)["files"]
+        assert [(file["file"], file["state"]) for file in files] == [(GOOD, "ok"), (path, "broken")]
+    shutil.copy(folder / GOOD, folder / "other" / "a.yaml")
+    assert document(run, "other", code=0)["skipped"] == [
+        {"file": "other/values.yaml", "why": "it has neither workload nor cluster"}
+    ]
+
+
 def test_what_is_skipped_is_named(run, folder):
     (folder / "clusters" / "model.yaml").write_text("layers: 4\nhidden: 8\n", encoding="utf-8")
     (folder / "clusters" / ".hidden.yaml").write_text("workload: {}\n", encoding="utf-8")
