@@ -61,6 +61,7 @@ _ROWS = (
     ),
     # AIP117 was a key without a model; every key has one now.
     Code("AIP118", "no-measurements", "The log holds no table of measurements, so there is nothing to fit."),
+    Code("AIP119", "nothing-checked", "A path that was given to a check holds nothing that can be checked."),
     # The catalog
     Code("AIP201", "unknown-catalog-id", "No catalog entry has this name."),
     Code("AIP202", "inconsistent-entry", "The values of a catalog entry contradict each other."),
@@ -148,7 +149,6 @@ _ROWS = (
     Code("AIP402", "unknown-result", "A rule asks for a result that is unknown for lack of an input."),
     Code("AIP403", "unknown-rule", "The policy names a rule that it does not have, or two rules by one name."),
     Code("AIP404", "does-not-fit", "The plan needs more memory than an accelerator has."),
-    Code("AIP405", "nothing-checked", "A path that was given to a check holds nothing that can be checked."),
     Code("AIP410", "tensor-across-nodes", "Tensor parallel ranks lie in several scale-up networks."),
     Code("AIP411", "few-micro-batches", "There are fewer micro-batches than pipeline stages."),
     Code("AIP412", "large-bubble", "The pipeline bubble takes a large share of the step."),

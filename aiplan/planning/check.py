@@ -274,7 +274,9 @@ def _verdicts(
     yield from _rules(path, subject, policy)
     limits = policy.file.limits
     slower = behind_the_best(one, unsized, limits) if unsized else ()
-    found = [*smells(one, limits, catalog), *slower]
+    rules = [rule for rule in policy.asked(path) if policy.exempts(path, rule.name) is None]
+    held = [*(condition for condition, _ in one.scenario.expect), *(rule.expectation.condition for rule in rules)]
+    found = [*smells(one, limits, catalog, held), *slower]
     for smell in found:
         level = policy.level(smell.lint)
         if level != "off":
@@ -410,7 +412,7 @@ def _idle(text: str, names: Sequence[str]) -> Checked:
     passed = ", ".join(f"{name} ({known[name]})" if name in known else name for name in shown)
     found = Diagnostics()
     found.error(
-        "AIP405",
+        "AIP119",
         f"nothing in '{text}' can be checked: no scenario, saved result, manifest or jobs file, only {passed}{more}",
         hint=f"'aiplan import {' '.join(shown)} -o scenario.yaml' makes a scenario"
         if known

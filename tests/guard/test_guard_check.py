@@ -131,7 +131,7 @@ def test_a_check_of_nothing_does_not_pass(names, form, run, folder, golden):
         (other / name).write_text(FOREIGN[name], encoding="utf-8")
     done = run("check", "other", "--format", form, "--exit-zero")
     assert done.code == 2
-    assert "AIP405" in done.out
+    assert "AIP119" in done.out
     assert ("aiplan import other/config.json other/ds.json" in done.out) == (len(names) > 1)
     if form == "table":
         assert done.text == golden(name=names[0])
@@ -251,6 +251,34 @@ def test_an_interval_costs_what_the_wall_clock_says(run, folder):
 def test_an_interval_that_is_not_given_or_cannot_cost_is_no_finding(run, change):
     change = ("--set", change) if change.startswith("work") else ("--set", change, "--set", "expect=[]")
     assert "costly-interval" not in found(run, WHOLE, *RUN, *change)
+
+
+TIGHT = [GOOD, "--set", "plan.micro_batch=2"]
+
+
+def test_how_near_the_limit_is_what_the_house_says(run, folder):
+    """A plan of about 88 % of the memory: usual line, the line of a policy, and rules that bound memory themselves."""
+
+    def verdict(policy, *settings):
+        (folder / "p.yaml").write_text(policy, encoding="utf-8")
+        return found(run, *TIGHT, *settings, "--policy", "p.yaml").get("memory-near-limit")
+
+    usual = verdict("name: none\n")
+    assert 0.8 < usual["found"] < 1
+    share = usual["found"]
+    assert verdict("limits: {memory: 99 %}\n") is None
+    assert verdict(f"limits: {{memory: {share + 0.001}}}\n") is None
+    nearer = verdict(f"limits: {{memory: {share - 0.001}}}\n")
+    assert (nearer["found"], nearer["bound"]) == (share, share - 0.001)
+    for bound in ("99 %", "50 %", "70 GiB"):
+        assert verdict(f"rules: [memory <= {bound}]\n".replace("[", "[{require: ").replace("]", "}]")) is None
+        assert verdict("name: none\n", "--set", f"expect=[memory <= {bound}]") is None
+    assert verdict("rules: [{require: memory <= 99 %, level: off}]\n") == usual
+    assert verdict("rules: [{require: memory <= 99 %, paths: [other/**]}]\n") == usual
+    exempt = "exempt: [{paths: ['**'], rules: [memory], why: a trial}]\n"
+    assert verdict(f"rules: [{{require: memory <= 99 %}}]\n{exempt}") == usual
+    assert verdict("rules: [{require: fits}]\n") == usual
+    assert verdict("limits: {memory: 10 %}\n", "--set", "plan.micro_batch=8") is None
 
 
 def test_levels_and_limits_of_a_policy(run, folder):
