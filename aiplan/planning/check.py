@@ -7,13 +7,14 @@ Manifests of Kubernetes among the files are held to their kinds and to pools, jo
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.declare import CODES, Diagnostics, InputError, Mark
-from aiplan.planning.discover import targets
+from aiplan.planning.discover import repository, targets
 from aiplan.planning.estimate import estimate
 from aiplan.planning.lints import behind_the_best, smells
 from aiplan.planning.names import unit
@@ -21,7 +22,7 @@ from aiplan.planning.objectives import STEPS_ALONE
 from aiplan.planning.saved import is_saved, read_if_there, read_saved
 from aiplan.planning.variants import STDIN, Loaded, load_source, load_written
 from aiplan.scenario.conditions import CHOICES, SHARE, Condition, read_condition
-from aiplan.scenario.files import find_scenario, locate
+from aiplan.scenario.files import exists, find_scenario, locate
 from aiplan.scenario.policy import CODE_OF, NO_POLICY
 from aiplan.units import quantity
 
@@ -108,7 +109,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """All files of a check, the worst last, and what was left out."""
+    """All files of a check, the worst last, and what was left out; `root` is that of the repository, if any."""
 
     files: tuple[Checked, ...]
     skipped: tuple[Skipped, ...]
@@ -117,6 +118,14 @@ class Check:
     settings: tuple[str, ...] = ()
     pools: str = ""
     holds_manifests: bool = False
+    root: Path | None = None
+
+    def rooted(self, path: str) -> str:
+        """Return a path as the repository has it, wherever in it the check runs; others as they are."""
+        full = Path(os.path.abspath(path))  # noqa: PTH100  links are kept: the repository has them, not what they name
+        if self.root is None or not exists(full) or not full.is_relative_to(self.root):
+            return path
+        return full.relative_to(self.root).as_posix()
 
     @property
     def verdicts(self) -> list[tuple[Checked, Verdict]]:
@@ -205,6 +214,7 @@ def check(
         settings=texts,
         pools=where,
         holds_manifests=bool(asked.manifests),
+        root=repository(),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.declare import is_file
 from aiplan.planning.variants import Source
-from aiplan.scenario.files import find_scenario
+from aiplan.scenario.files import exists, find_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -95,6 +95,12 @@ def targets(paths: Iterable[Source]) -> Targets:
         missing=tuple(missing),
         idle=tuple(idle),
     )
+
+
+def repository() -> Path | None:
+    """Return the root of the repository of git that the program runs in; None outside of one."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if exists(folder / ".git")), None)
 
 
 def below(text: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ import json
 import pytest
 from jsonschema import Draft7Validator
 
-from aiplan.report.changes import markdown
+from aiplan.report import comment
 from aiplan.report.schemas import schema_of
 from tests.guard.test_guard_diff import git
 
@@ -213,7 +213,7 @@ def test_a_comment_is_not_too_long(repository, run, monkeypatch):
     assert whole.startswith("<!-- aiplan:diff:clusters -->\n")
     assert whole.count("<summary>clusters/") == 3
     assert "too long" not in whole
-    monkeypatch.setattr(markdown, "MOST", len(whole) - 1)
+    monkeypatch.setattr(comment, "MOST", len(whole) - 1)
     short = run(*SINCE, "--format", "markdown").out
     assert len(short) < len(whole)
     assert short.count("<summary>clusters/") == 2

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aiplan.declare import CODES, Diagnostics, Mark
 from aiplan.planning.check import Check, Checked, Verdict
 from aiplan.planning.variants import Loaded
-from aiplan.report.check import OF_CI, github, junit, sarif
+from aiplan.report.check import OF_CI, github, junit, markdown, sarif
 from aiplan.scenario.policy import NO_POLICY
 from tests.guard import published
 from tests.guard.published import faults
@@ -216,6 +216,51 @@ def test_no_text_breaks_sarif(text, name):
 
 def test_every_code_can_be_a_rule():
     check_sarif(sarif.text(answered(*(verdict()._replace(code=code, rule=row.name) for code, row in CODES.items()))))
+
+
+def places(run, *arguments):
+    """Return the files that annotations and SARIF name, in order."""
+    properties = [one for _, one, _ in commands(run("check", *arguments, "--format", "github").out)]
+    results = check_sarif(run("check", *arguments, "--format", "sarif").out)["runs"][0]["results"]
+    uris = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results}
+    return sorted({one["file"] for one in properties}), sorted(uris), [one["partialFingerprints"] for one in results]
+
+
+def test_places_are_those_of_the_repository(run, folder, monkeypatch):
+    """GitHub takes paths from the root of the repository, whichever folder the step runs in."""
+    from_above = places(run, "clusters", "--policy", "policy.yaml")
+    assert from_above[0] == from_above[1]
+    assert all(name.startswith("clusters/") for name in from_above[0])
+    (folder / ".git").mkdir()
+    assert places(run, "clusters", "--policy", "policy.yaml") == from_above
+    monkeypatch.chdir(folder / "clusters")
+    assert places(run, ".", "--policy", "../policy.yaml")[:2] == from_above[:2]
+    assert places(run, str(folder / "clusters"), "--policy", "../policy.yaml")[:2] == from_above[:2]
+    late = places(run, "late.yaml")
+    assert late == places(run, "../clusters/late.yaml") == places(run, str(folder / "clusters" / "late.yaml"))
+    monkeypatch.chdir(folder)
+    assert late == places(run, "clusters/late.yaml")
+    assert places(run, "nowhere.yaml")[0] == ["nowhere.yaml"]
+    monkeypatch.chdir(folder.parent)
+    assert places(run, str(folder / "clusters" / "late.yaml"))[0] == [str(folder / "clusters" / "late.yaml")]
+
+
+@pytest.mark.parametrize(("state", "other"), [("error", "ok"), ("ok", "error"), ("warning", "warning")])
+def test_a_comment_is_never_too_long(state, other, monkeypatch):
+    """GitHub refuses more than 65,536 characters; what is left out is counted."""
+    many = [verdict(state, f"number {index}; " + "x" * 200) for index in range(400)]
+    few = [verdict(other, f"other {index};") for index in range(3)]
+    page = markdown.page(answered(*few, *many))
+    assert 55_000 < len(page) < 65_536
+    shown = len(re.findall(r"number \d+;", page))
+    assert 100 < shown < 400
+    assert ("of which" if state == "ok" else "more errors and warnings are too long for a comment") in page
+    if other == "error":
+        assert all(f"other {index};" in page for index in range(3))
+    whole = markdown.page(answered(*few, *many[:50]))
+    assert "too long" not in whole
+    assert "of which" not in whole
+    assert len(re.findall(r"number \d+;", whole)) == 50
 
 
 def test_a_fingerprint_outlives_a_moved_line():

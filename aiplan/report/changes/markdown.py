@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aiplan.report.changes import wording
+from aiplan.report.comment import fitting
 from aiplan.report.diff import markdown as of_one
 from aiplan.report.diff.wording import headline
 from aiplan.report.records import markdown_table
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
     from aiplan.planning.changes import Changes
 
-MOST = 60_000
-"""Characters: GitHub refuses a comment of more than 65,536, and where it is put in may add some."""
-
 
 def page(answer: Changes) -> str:
     """Return a comparison as Markdown; details that would make it too long for a comment are left out, and counted."""
@@ -27,23 +25,17 @@ def page(answer: Changes) -> str:
     ]
     rows = [[f"`{sign}`", *(_cell(cell) for cell in cells)] for sign, *cells in wording.rows(answer, wording.remark)]
     parts += [markdown_table(wording.HEADER, rows, right=(2, 3, 4, 5))] if rows else []
-    size, left = sum(map(len, parts)) + len(parts), 0
-    for text in _details(answer):
-        if size + len(text) + 1 > MOST:
-            left += 1
-        else:
-            parts.append(text)
-            size += len(text) + 1
+    kept, left = fitting(_details(answer), len("\n".join(parts)))
     if left:
-        parts.append(f"Details of {left:,} more are too long for a comment: see `aiplan diff` where it ran.\n")
-    return "\n".join(parts)
+        kept.append(f"\nDetails of {left:,} more are too long for a comment: see `aiplan diff` where it ran.\n")
+    return "\n".join(parts) + "".join(kept)
 
 
 def _details(answer: Changes) -> Iterator[str]:
     for one in answer.all:
         if one.difference is not None:
             told = f"{markdown(one.name)}: {markdown(headline(one.difference))}"
-            yield of_one.folded(told, "\n".join(of_one.parts(one.difference)))
+            yield "\n" + of_one.folded(told, "\n".join(of_one.parts(one.difference)))
 
 
 def _cell(text: str) -> str:

@@ -15,6 +15,7 @@ from aiplan import __version__
 from aiplan.declare import CODES
 from aiplan.report import documents
 from aiplan.report.check import wording
+from aiplan.report.code.pages import pages
 from aiplan.report.text import clean
 from aiplan.scenario.policy import LINTS
 
@@ -35,8 +36,10 @@ def text(answer: Check) -> str:
     run = {
         "tool": {"driver": {"name": "aiplan", "version": __version__, "rules": [_rule(code) for code in codes]}},
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {ROOT: {"description": {"text": "The folder that the check ran in."}}},
-        "results": [_result(file, one, codes.index(one.code), seen) for file, one in told],
+        "originalUriBaseIds": {
+            ROOT: {"description": {"text": "The root of the repository, or else the folder that the check ran in."}}
+        },
+        "results": [_result(answer, file, one, codes.index(one.code), seen) for file, one in told],
     }
     return documents.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]})
 
@@ -47,21 +50,22 @@ def _rule(code: str) -> dict[str, Any]:
         "id": code,
         "name": row.name,
         "shortDescription": {"text": row.explanation},
+        "fullDescription": {"text": pages()[code].why},
         "help": {"text": f"{row.explanation} See 'aiplan explain {code}'."},
         "defaultConfiguration": {"level": LINTS.get(row.name, "error")},
     }
 
 
-def _result(file: Checked, one: Verdict, rule: int, seen: Counter[str]) -> dict[str, Any]:
+def _result(answer: Check, file: Checked, one: Verdict, rule: int, seen: Counter[str]) -> dict[str, Any]:
     level = one.state if one.state in {"note", "warning", "error"} else "none"
-    identity = f"{one.code}\0{one.rule}\0{file.path}"
+    identity = f"{one.code}\0{one.rule}\0{answer.rooted(file.path)}"
     seen[identity] += 1
     found = {
         "ruleId": one.code,
         "ruleIndex": rule,
         "level": level,
         "message": {"text": clean(wording.message(one))},
-        "locations": [{"physicalLocation": _location(file.path, one.mark)}],
+        "locations": [{"physicalLocation": _location(answer, file.path, one.mark)}],
         "partialFingerprints": {"aiplanVerdict/v1": _digest(f"{identity}\0{seen[identity]}")},
     }
     if one.state == "exempt":
@@ -69,11 +73,11 @@ def _result(file: Checked, one: Verdict, rule: int, seen: Counter[str]) -> dict[
     return found
 
 
-def _location(path: str, mark: Mark | None) -> dict[str, Any]:
+def _location(answer: Check, path: str, mark: Mark | None) -> dict[str, Any]:
     if mark is None or mark.is_option:
-        return {"artifactLocation": _artifact(path)}
+        return {"artifactLocation": _artifact(answer.rooted(path))}
     region = {"startLine": mark.line, "startColumn": mark.column, "endColumn": max(mark.end_column, mark.column)}
-    return {"artifactLocation": _artifact(mark.file), "region": region}
+    return {"artifactLocation": _artifact(answer.rooted(mark.file)), "region": region}
 
 
 def _artifact(path: str) -> dict[str, str]:
