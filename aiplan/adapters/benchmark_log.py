@@ -39,7 +39,7 @@ def as_run(row: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     assumed = []
     if not row.get("framework"):
         assumed.append("framework nanotron, whose benchmark logs job_id and zero_stage")
-    gated = None if row.get("gated_mlp") else _gated(row)
+    gated = None if row.get("gated_mlp") else gated_by_count(row)
     if gated is not None:
         given["gated_mlp"] = "yes" if gated else "no"
         assumed.append(f"gated_mlp {given['gated_mlp']}, which n_params_b agrees with")
@@ -52,7 +52,7 @@ def version(ident: str) -> str:
     return next((preset for below, preset in VERSIONS if job and int(job[1]) < below), "")
 
 
-def _gated(row: dict[str, str]) -> bool | None:
+def gated_by_count(row: dict[str, str]) -> bool | None:
     """Return whether gated units meet the stated count of parameters better than plain ones; None if not stated."""
     names = ("n_params_b", "layers", "hidden", "ffn_hidden", "heads", "vocab")
     try:

@@ -8,6 +8,22 @@ from typing import Any
 LATENT_ATTENTION = {"query_rank": 1536, "key_value_rank": 512, "nope_dim": 128, "rope_dim": 64, "value_dim": 128}
 """Widths of multi-head latent attention as DeepSeek-V2, DeepSeek-V3 and Kimi K2 have them."""
 
+LATE_BELOW = {16: 355e9, 32: 190e9, 64: 130e9, 128: 90e9, 256: 60e9, 512: 30e9}
+"""Rate of a job's own all-reduce test over so many ranks below which its hosts were late: two groups, far apart."""
+
+
+def noted_hosts(notes: str, accelerators: int) -> str | None:
+    """Return how the hosts of a job were, where the notes state the all-reduce test that it printed at its start."""
+    found = re.search(r"NCCL all-reduce (\d{1,4}(?:\.\d{1,4})?) GB/s", notes)
+    least = next((rate for ranks, rate in reversed(LATE_BELOW.items()) if ranks <= accelerators), 0.0)
+    return None if found is None else "late" if float(found[1]) * 1e9 < least else "prompt"
+
+
+def container(notes: str) -> str:
+    """Return the release of the container that a run was made in, as "25.11"; empty if the notes do not say."""
+    found = re.search(r"container (\d\d\.\d\d)", notes)
+    return found[1] if found else ""
+
 
 def noted_shape(notes: str, layers: int) -> dict[str, Any]:
     """Return parts of a model's shape that are stated in the notes."""

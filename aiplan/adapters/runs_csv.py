@@ -12,9 +12,23 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aiplan.adapters.benchmark_log import RESULTS, as_run, version
+from aiplan.adapters.benchmark_log import RESULTS, as_run, gated_by_count
+from aiplan.adapters.model_names import known_model, library_model
 from aiplan.adapters.nodes import tree
-from aiplan.adapters.run_notes import noted_expert_tensor, noted_experts, noted_shape
+from aiplan.adapters.run_notes import container, noted_expert_tensor, noted_experts, noted_hosts, noted_shape
+from aiplan.adapters.run_software import FUSED_EXPERTS, software_of
+from aiplan.adapters.run_words import (
+    BLANKS,
+    PRECISIONS,
+    WORDS,
+    accelerator_of,
+    match,
+    network_of,
+    other_memory,
+    recompute_of,
+    shards_of,
+    zero_of,
+)
 from aiplan.declare import Diagnostics, InputError, Mark
 from aiplan.scenario.legality import spread
 
@@ -23,78 +37,26 @@ if TYPE_CHECKING:
 
     from aiplan.declare import Node
 
-ACCELERATORS = (
-    (r"A100.*40GB.*PCIe|A100.*PCIe.*40GB", "a100-pcie-40gb"),
-    (r"A100.*PCIe", "a100-pcie-80gb"),
-    (r"A100-40GB-SXM", "a100-sxm-40gb"),
-    (r"A100-80GB-SXM|A100 ", "a100-sxm-80gb"),
-    (r"H100.*PCIe", "h100-pcie"),
-    (r"H100.*NVL", "h100-nvl"),
-    (r"H100-96GB-HBM2e", "h100-sxm-96gb-hbm2e"),
-    (r"H100-80GB-SXM|H100", "h100-sxm"),
-    (r"H200", "h200"),
-    (r"H800", "h800-sxm"),
-    (r"GB200", "gb200"),
-    (r"GB300", "gb300"),
-    (r"B200", "b200"),
-    (r"B300", "b300"),
-    (r"V100-32GB-SXM3", "v100-sxm3-32gb"),
-    (r"V100.*32GB", "v100-sxm2-32gb"),
-    (r"V100", "v100-sxm2-16gb"),
-    (r"MI250", "mi250x"),
-    (r"MI300X", "mi300x"),
-    (r"MI325X", "mi325x"),
-    (r"MI350X", "mi350x"),
-    (r"MI355X", "mi355x"),
-    (r"TPU-v4", "tpu-v4"),
-    (r"TPU-v5e", "tpu-v5e"),
-    (r"TPU-v5p", "tpu-v5p"),
-    (r"TPU-v6e|Trillium", "tpu-v6e"),
-    (r"TPU-v7|Ironwood", "tpu-v7"),
+ATTENTION = (
+    (r"^(no|false|off|0)\b|fused.?softmax", "fused-softmax"),
+    (r"unfused|eager|naive|math", "unfused"),
+    (r"^(yes|true|on|1)\b|flash|\bfa-?\d|sdpa|cudnn|\bte\b|transformer.?engine|xformers|flex|splash|triton", "flash"),
 )
-FABRICS = (
-    (r"EFA", "efa-p5", 32),
-    (r"Omni-Path", "omni-path-100", 4),
-    (r"1600 Gb/s RoCE", "roce-100g", 16),
-    (r"XDR|8x 800", "ib-xdr", 8),
-    (r"NDR|8x 400 Gb/s per node|400 Gb/s RDMA per GPU", "ib-ndr", 8),
-    (r"400 Gb/s (RoCE|Ethernet)", "roce-400g", 8),
-    (r"HDR 200", "ib-hdr", 8),
-    (r"EDR 100", "ib-edr", 8),
-    (r"800 Gb/s IB per node", "ib-hdr", 4),
-    (r"DCN", "tpu-dcn-200g", 1),
-)
-PRECISIONS = (
-    (r"NVFP4", "nvfp4"),
-    (r"MXFP8", "mxfp8"),
-    (r"fp8|float8", "fp8"),
-    (r"bf16", "bf16"),
-    (r"fp16", "fp16"),
-    (r"tf32", "tf32"),
-    (r"fp32", "fp32"),
-)
-SOFTWARE = (
-    (r"nanotron", "nanotron"),
-    (r"torchtitan|FSDP\+TP", "torchtitan"),
-    (r"llm-foundry", "llm-foundry"),
-    (r"Megatron-DeepSpeed|GPT-NeoX", "megatron-deepspeed"),
-    (r"Pax", "pax"),
-    (r"MaxText", "maxtext"),
-    (r"Megatron-Bridge", "megatron-bridge"),
-    (r"NeMo Megatron", "nemo-megatron"),
-    (r"NeMo", "nemo"),
-    (r"Megatron-Core|TE ", "megatron-core"),
-    (r"Megatron-LM", "megatron-lm-2021"),
-    (r"DeepSpeed", "deepspeed"),
-)
+"""Kernels by what a cell says of them."""
 GRAPHS = ((r"CUDA graphs \(full_iteration\)", "full"), (r"CUDA graphs \(transformer_engine\)", "partial"))
 DISPATCHES = ((r"hybridep", "hybridep"), (r"deepep", "deepep"))
-FUSED_EXPERTS = "26.06"
-"""Release of Megatron-Bridge from which the kernels round experts are fused."""
+RACKS = re.compile(r"GB[23]00")
+RECIPES = (
+    (FUSED_EXPERTS, "CUDA graphs (full_iteration); hybridep; MoE all-to-all overlap"),
+    ("25.11", "CUDA graphs (transformer_engine); hybridep"),
+    ("", "CUDA graphs (full_iteration)"),
+)
+"""What Megatron-Bridge switches on for experts in a rack, by the first container that does.
+
+https://github.com/NVIDIA-NeMo/Megatron-Bridge/tree/main/scripts/performance/configs
+"""
 CHEAP_MODULES = {"layernorm", "moe_act", "mla_up_proj", "mlp"}
 """Parts of a layer that Megatron-Core computes again without the attention core."""
-UNCOMPILED_LOSS = "2024"
-"""Last year in which torchtitan did not compile its loss."""
 RACK = 72
 JEAN_ZAY = "jean-zay-a100"
 """Node of which transfers between accelerators use a part of the links only."""
@@ -116,11 +78,10 @@ TELLING_COLUMNS = 4
 MOST = 10_000_000
 """No count in a row is larger."""
 
-WORDS = {"yes": True, "true": True, "no": False, "false": False}
-
 LONGEST_NAME = 80
-
-CATALOG_ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
+SHAPE = ("layers", "hidden", "heads", "kv_heads", "ffn_hidden", "vocab", "n_experts")
+"""Columns of the shape of a model; if all are empty, its name may be that of one of the library."""
+THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +162,7 @@ def scenario_of(row: dict[str, str], mark: Mark | None = None) -> tuple[dict[str
         A cell is not what its column holds.
     """
     reader = _Row(row, mark)
+    reader.need("seq_len", "n_gpus")
     gpus, per_node = reader.count("n_gpus"), reader.count("gpus_per_node", 8)
     values = {
         "name": row.get("id"),
@@ -211,7 +173,7 @@ def scenario_of(row: dict[str, str], mark: Mark | None = None) -> tuple[dict[str
             "precision": reader.match("dtype", PRECISIONS, "bf16"),
         },
         "cluster": _cluster(reader, gpus, per_node),
-        "plan": _plan(reader),
+        "plan": _plan(reader, gpus, per_node),
         "software": _software(reader),
         "measured": _measured(reader),
     }
@@ -229,7 +191,15 @@ class _Row:
         self.diagnostics = Diagnostics()
 
     def text(self, name: str) -> str:
-        return (self.row.get(name) or "").strip()
+        """Return the text of a cell; empty if it says nothing."""
+        cell = (self.row.get(name) or "").strip()
+        return "" if cell.lower() in BLANKS else cell
+
+    def need(self, *names: str) -> None:
+        """Refuse a row in which a cell is empty that has no usual content."""
+        for name in names:
+            if not self.text(name):
+                self.diagnostics.error("AIP103", f"{name} is empty", self.mark)
 
     def count(self, name: str, default: int | None = None) -> int | None:
         if not self.text(name):
@@ -246,8 +216,9 @@ class _Row:
 
     def number(self, name: str) -> float | None:
         cell = self.text(name)
+        plain = cell.replace(",", "") if THOUSANDS.fullmatch(cell) else cell
         try:
-            number = float(cell or "nan")
+            number = float(plain or "nan")
         except ValueError:
             number = math.nan
         if cell and not 0 <= number < math.inf:
@@ -256,7 +227,7 @@ class _Row:
 
     def match(self, name: str, table: tuple[tuple[str, str], ...], default: str) -> str:
         """Return what the table has for a cell; a default is noted."""
-        found = _match(table, self.text(name), "")
+        found = match(table, self.text(name), "")
         if not found:
             self.assumed.append(f"{name} {default}")
         return found or default
@@ -279,14 +250,19 @@ class _Row:
             self.diagnostics.error("AIP103", problem, self.mark)
 
 
-def _match(table: tuple[tuple[str, str], ...], text: str, default: str) -> str:
-    return next((value for pattern, value in table if re.search(pattern, text, re.IGNORECASE)), default)
+def _library_model(row: _Row) -> str | None:
+    """Return the model of the library that a row names, if it says nothing of its shape."""
+    return None if any(map(row.text, SHAPE)) else library_model(row.text("model_name"))
 
 
-def _model(row: _Row) -> dict[str, Any]:
+def _model(row: _Row) -> dict[str, Any] | str:
+    named = _library_model(row)
+    if named:
+        row.assumed.append(f"model {named} of the library")
+        return named
     experts = row.count("n_experts")
     notes, layers = row.text("notes"), row.count("layers") or 0
-    gated = row.yes("gated_mlp")
+    gated = _gated(row)
     model: dict[str, Any] = {
         "name": row.text("model_name") or "unnamed model",
         "layers": row.count("layers"),
@@ -311,25 +287,37 @@ def _model(row: _Row) -> dict[str, Any]:
     return model | noted_shape(notes, layers)
 
 
+def _gated(row: _Row) -> bool | None:
+    """Return whether units are gated; where no cell says so, what the stated count of parameters agrees with."""
+    counted = None if row.text("gated_mlp") or row.text("n_experts") else gated_by_count(row.row)
+    if counted is None:
+        return row.yes("gated_mlp")
+    row.assumed.append(f"gated_mlp {'yes' if counted else 'no'}, which n_params_b agrees with")
+    return counted
+
+
 def _cluster(row: _Row, gpus: int | None, per_node: int | None) -> dict[str, Any]:
-    inter = row.text("inter_node")
-    fabric = next(((net, ports) for pattern, net, ports in FABRICS if re.search(pattern, inter)), None)
-    if fabric is None:
-        fabric = ("ib-ndr", per_node or 8)
-        row.assumed.append(f"inter_node {fabric[0]}")
-    each, ports = per_node or 8, re.match(r"(\d{1,4})x", inter)
+    inter, each, accelerator = row.text("inter_node"), per_node or 8, _accelerator(row)
     nodes = max(1, math.ceil((gpus or 1) / each))
+    fabric, ports, stated = network_of(inter, accelerator, each)
+    if nodes > 1 and not stated:
+        row.assumed.append(f"inter_node {ports}x {fabric}")
     own_node = "Jean Zay" in inter and "A100" in row.text("accelerator")
-    machine = {"node": JEAN_ZAY} if own_node else {"accelerator": _accelerator(row), "accelerators_per_node": each}
+    machine = {"node": JEAN_ZAY} if own_node else {"accelerator": accelerator, "accelerators_per_node": each}
     return machine | {
         "nodes": nodes,
         "accelerators": gpus,
         "domain": _domain(row, gpus),
-        "network": {
-            "fabric": fabric[0],
-            "ports": int(ports[1]) if ports else fabric[1],
-        },
+        "hosts": _hosts(row, gpus or 1),
+        "network": {"fabric": fabric, "ports": ports},
     }
+
+
+def _hosts(row: _Row, gpus: int) -> str | None:
+    found = noted_hosts(row.text("notes"), gpus)
+    if found == "late":
+        row.assumed.append("hosts late, from the all-reduce test in the notes")
+    return found
 
 
 def _domain(row: _Row, gpus: int | None) -> int | None:
@@ -344,13 +332,16 @@ def _accelerator(row: _Row) -> str:
     text = row.text("accelerator")
     if len(text) > LONGEST_NAME:
         row.refuse("accelerator", "the name of one")
-    return text if CATALOG_ID.fullmatch(text) else _match(ACCELERATORS, text, text)
+        return text
+    found = accelerator_of(text)
+    if other_memory(text, found):
+        row.assumed.append(f"accelerator {found}, though with {other_memory(text, found)} of memory")
+    return found
 
 
-def _plan(row: _Row) -> dict[str, Any]:
-    sharding, flash = row.text("zero_stage_or_fsdp"), row.text("flash_attention")
-    zero = re.search(r"ZeRO-(\d)", sharding)
-    tensor, sequence_parallel = row.count("tp", 1) or 1, row.text("sequence_parallel")
+def _plan(row: _Row, gpus: int | None, per_node: int | None) -> dict[str, Any]:
+    flags, tensor = _flags(row), row.count("tp", 1) or 1
+    sequence_parallel = row.text("sequence_parallel").lower()
     return {
         "tensor": tensor,
         **_stages(row),
@@ -358,14 +349,39 @@ def _plan(row: _Row) -> dict[str, Any]:
         "expert": row.count("ep", 1),
         "expert_tensor": noted_expert_tensor(row.text("notes")),
         "micro_batch": row.count("micro_batch", 1),
-        "sequence_parallel": sequence_parallel.startswith("yes") if sequence_parallel and tensor > 1 else None,
-        "zero": int(zero[1]) if zero else 0 if sharding else None,
+        "sequence_parallel": sequence_parallel[:3] in {"yes", "tru"} if sequence_parallel and tensor > 1 else None,
+        **_sharding(row, gpus or 1, per_node or 8, tensor),
         **_recompute(row),
-        "cuda_graphs": _match(GRAPHS, row.text("overlap_flags"), "") or None,
-        "dispatch": _match(DISPATCHES, row.text("overlap_flags"), "") or None,
-        "overlap": _overlap(row.text("overlap_flags")),
-        "attention": "flash" if flash.startswith("yes") else "fused-softmax" if flash.startswith("no") else None,
+        "cuda_graphs": match(GRAPHS, flags, "") or None,
+        "dispatch": match(DISPATCHES, flags, "") or None,
+        "overlap": _overlap(flags),
+        "attention": match(ATTENTION, row.text("flash_attention"), "") or None,
     }
+
+
+def _sharding(row: _Row, gpus: int, per_node: int, tensor: int) -> dict[str, int | None]:
+    """Return the ZeRO stage and, where not all ranks share one copy, how many do."""
+    text = row.text("zero_stage_or_fsdp")
+    zero = zero_of(text)
+    if text and zero is None:
+        row.assumed.append("zero_stage_or_fsdp as the software has it by default")
+    ranks = gpus // max(1, tensor * (row.count("pp") or 1))
+    shards = shards_of(text, max(1, per_node // tensor))
+    if not zero or not shards or shards >= ranks or ranks % shards:
+        return {"zero": zero}
+    row.assumed.append(f"copies of what is sharded {ranks // shards}, from zero_stage_or_fsdp")
+    return {"zero": zero, "shards": shards}
+
+
+def _flags(row: _Row) -> str:
+    """Return what of graphs and overlap a row states; of Megatron-Bridge in a rack, else what the recipes switch on."""
+    stated, release = row.text("overlap_flags"), container(row.text("notes"))
+    bridge = re.search("Megatron-Bridge", row.text("framework")) and RACKS.search(row.text("accelerator"))
+    if stated or not (bridge and release and row.count("n_experts")):
+        return stated
+    usual = next(flags for since, flags in RECIPES if release >= since)
+    row.assumed.append(f"{usual}, as the recipes of container {release} have it")
+    return usual
 
 
 def _overlap(flags: str) -> dict[str, bool] | None:
@@ -377,23 +393,22 @@ def _overlap(flags: str) -> dict[str, bool] | None:
 
 def _recompute(row: _Row) -> dict[str, Any]:
     text = row.text("recompute")
-    mode = next((mode for mode in ("full", "selective", "none") if text.startswith(mode)), "")
+    mode = recompute_of(text) or ""
     modules = re.search(r"\(([a-z_, ]+)\)", text) if mode == "selective" else None
     if modules and set(modules[1].split(", ")) <= CHEAP_MODULES:
         row.assumed.append(f"recompute none: {modules[1]} cost next to nothing to compute again")
         return {"recompute": "none"}
     if not mode:
         row.assumed.append("recompute none")
-    layers = re.match(r"full for (\d{1,3}) layer", text)
+    layers = re.search(r"\b(\d{1,3}) layer", text) if mode == "full" else None
     return {"recompute": mode or "none", "recompute_layers": int(layers[1]) if layers else None}
 
 
 def _stages(row: _Row) -> dict[str, Any]:
     """Return the pipeline; layers that do not divide are spread as evenly as they can be."""
-    pipeline, layers = row.count("pp", 1) or 1, row.count("layers") or 1
-    interleave = row.count("vpp", 1) or 1
+    pipeline, interleave, layers = row.count("pp", 1) or 1, _interleave(row), _layers(row)
     stages: dict[str, Any] = {"pipeline": pipeline, "interleave": interleave}
-    if pipeline > 1 and row.text("framework") == "nanotron":
+    if pipeline > 1 and row.text("framework") == "nanotron" and row.text("layers"):
         return stages | {"stage_layers": _split_by_cost(row, layers, pipeline)}
     if layers % (pipeline * interleave) == 0:
         return stages
@@ -403,6 +418,21 @@ def _stages(row: _Row) -> dict[str, Any]:
         return stages
     row.assumed.append("layers spread evenly over stages")
     return stages | {"stage_layers": spread(layers, pipeline)}
+
+
+def _layers(row: _Row) -> int:
+    named = _library_model(row)
+    known = known_model(named) if named else None
+    return known.layers if known else row.count("layers") or 1
+
+
+def _interleave(row: _Row) -> int:
+    """Return the chunks of a stage: a count, or one behind the name of the schedule."""
+    text = row.text("vpp")
+    named = re.search(r"(?:interleav|vpp?\b|chunks?\b)[^\d]{0,9}(\d{1,3})\b", text, re.IGNORECASE)
+    if named:
+        return int(named[1])
+    return 1 if re.fullmatch(r"1f1b|gpipe|afab|none|no", text, re.IGNORECASE) else row.count("vpp", 1) or 1
 
 
 def _split_by_cost(row: _Row, layers: int, pipeline: int) -> list[int]:
@@ -421,19 +451,9 @@ def _split_by_cost(row: _Row, layers: int, pipeline: int) -> list[int]:
 
 
 def _software(row: _Row) -> str:
-    framework, year = row.text("framework"), row.text("year")
-    if framework == "Megatron-LM":
-        return {"2020": "megatron-lm-2020", "2021": "megatron-lm-2021", "2022": "megatron-lm-2022"}.get(
-            year, "megatron-core"
-        )
-    if framework == "nanotron" and version(row.text("id")):
-        row.assumed.append(f"software {version(row.text('id'))}, from the job number")
-        return version(row.text("id"))
-    found = row.match("framework", SOFTWARE, "megatron-core")
-    if found == "torchtitan" and year and year <= UNCOMPILED_LOSS:
-        return "torchtitan-2024"
-    release = re.search(r"container (\d\d\.\d\d)", row.text("notes"))
-    return "megatron-bridge-2026" if found == "megatron-bridge" and release and release[1] >= FUSED_EXPERTS else found
+    found, assumed = software_of(row.text)
+    row.assumed += [assumed] if assumed else []
+    return found
 
 
 def _measured(row: _Row) -> dict[str, Any]:

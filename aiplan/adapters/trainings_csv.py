@@ -11,18 +11,18 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+from aiplan.adapters.model_names import known_model, library_model
 from aiplan.adapters.nodes import tree
-from aiplan.adapters.runs_csv import ACCELERATORS, CATALOG_ID, Run
+from aiplan.adapters.run_words import accelerator_of
+from aiplan.adapters.runs_csv import Run
 from aiplan.declare import Diagnostics, Mapping, Mark, Scalar
 from aiplan.declare.patch import set_node
-from aiplan.scenario.files import find_in_library, library_ids, read_place
-from aiplan.scenario.lookup import load_model
+from aiplan.scenario.files import find_in_library, read_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from aiplan.declare import Node
-    from aiplan.scenario.model import Model
 
 _COLUMNS = """
 id kind model n_params_b tokens_b accelerator n_gpus wall_hours gpu_hours global_batch source_title source_url quality
@@ -31,25 +31,6 @@ notes
 COLUMNS = frozenset(_COLUMNS.split())
 """Columns of such a table; others are not used."""
 NEEDS = {"model", "accelerator"}
-
-ALIASES = {
-    "gpt2124m": "gpt2-small",
-    "gpt2350m": "gpt2-medium",
-    "gpt2774m": "gpt2-large",
-    "gpt21558m": "gpt2-xl",
-    "gpt5b": "gpt3-5b",
-    "gpt1t": "megatron-1t",
-    "llama133b": "llama-33b",
-    "llama165b": "llama-65b",
-    "llama3.370b": "llama-3.1-70b",
-    "llama27breplica": "llama-2-7b",
-    "mpt1.3b": "mpt-1b-benchmark",
-    "pythia1.0b": "pythia-1b",
-}
-"""Names that a table may use, without case and punctuation, for models that the library calls otherwise."""
-
-PLAIN_NAMES = ((r"A100.*40\s?GB", "a100-sxm-40gb"), (r"A100.*80\s?GB", "a100-sxm-80gb"))
-"""Accelerators of a training cluster whose form is not written: SXM, not PCIe."""
 
 BATCH_TOKENS = 4 * 2**20
 LONGEST_SEQUENCE = 8192
@@ -136,7 +117,7 @@ def _run(row: dict[str, str], mark: Mark) -> Run:
 
 def _padded(root: Node, model: str, assumed: list[str]) -> Node:
     """Return a scenario with the vocabulary of its model padded, as software does to keep matrices aligned."""
-    place, found = find_in_library("models", model), _model(model)
+    place, found = find_in_library("models", model), known_model(model)
     if place is None or found is None or found.vocab % ALIGNED == 0 or not isinstance(root, Mapping):
         return root
     shape, rows = read_place(place, Diagnostics()), ALIGNED * math.ceil(found.vocab / ALIGNED)
@@ -146,12 +127,6 @@ def _padded(root: Node, model: str, assumed: list[str]) -> Node:
     vocab = Scalar(rows, str(rows), quoted=False, mark=shape.mark)
     shape = set_node(shape, "vocab", vocab, shape.mark, Diagnostics())
     return set_node(root, "model", shape, root.mark, Diagnostics())
-
-
-def _model(name: str) -> Model | None:
-    place = find_in_library("models", name)
-    found = load_model(place, Diagnostics()) if place else None
-    return found[0] if found else None
 
 
 def _problems(run: Run) -> Iterator[str]:
@@ -169,18 +144,6 @@ def _problems(run: Run) -> Iterator[str]:
         yield "layout and precision are those of a submission that the library does not have"
 
 
-def library_model(name: str) -> str | None:
-    """Return the id of the library's model of a name: what is in brackets, case and punctuation do not count."""
-    plain = _plain(re.sub(r"\(.*?\)", "", name))
-    if plain in ALIASES:
-        return ALIASES[plain]
-    return next((ident for ident in library_ids("models") if _plain(ident) == plain), None)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9.]", "", name.lower())
-
-
 def _scenario(run: Run, model: str) -> tuple[dict[str, Any], list[str]]:
     assumed = ["precision bf16", "software megatron-core", "failures and checkpoints with all defaults"]
     gpus = _gpus(run, assumed)
@@ -192,7 +155,7 @@ def _scenario(run: Run, model: str) -> tuple[dict[str, Any], list[str]]:
         "model": model,
         "workload": {"sequence_length": sequence, "global_batch": _batch(run, gpus, sequence, assumed)},
         "cluster": {
-            "accelerator": _accelerator(run.cell("accelerator")),
+            "accelerator": accelerator_of(run.cell("accelerator")),
             "accelerators_per_node": NODE,
             "nodes": max(1, math.ceil(gpus / NODE)),
             "accelerators": gpus,
@@ -222,7 +185,7 @@ def _sequence(run: Run, model: str, assumed: list[str]) -> int:
     noted = re.search(r"\bseq (\d{2,7})\b", run.cell("notes"))
     if noted:
         return int(noted[1])
-    found = _model(model)
+    found = known_model(model)
     context = (found.context_length if found else None) or LONGEST_SEQUENCE
     assumed.append(f"sequence length: the model's, {LONGEST_SEQUENCE} at most")
     return min(context, LONGEST_SEQUENCE)
@@ -235,13 +198,6 @@ def _batch(run: Run, gpus: int, sequence: int, assumed: list[str]) -> int:
         return int(stated)
     assumed.append("batch of 4 Mi tokens")
     return gpus * math.ceil(BATCH_TOKENS / sequence / gpus)
-
-
-def _accelerator(text: str) -> str:
-    if CATALOG_ID.fullmatch(text):
-        return text
-    named = (*((pattern, ident) for pattern, ident in ACCELERATORS if "pcie" in ident), *PLAIN_NAMES, *ACCELERATORS)
-    return next((ident for pattern, ident in named if re.search(pattern, text, re.IGNORECASE)), text)
 
 
 def _number(cell: str) -> float | None:

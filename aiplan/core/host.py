@@ -79,6 +79,39 @@ def waiting_for_slowest(starts: Numeric, delay: Numeric, ranks: Numeric, computa
 
 
 @closed_form
+def late_reduction_time(delay: Numeric, ranks: Numeric) -> Numeric:
+    """Time by which late hosts hold up gradients that are reduced beside the backward pass.
+
+    t = d r
+
+    Parameters
+    ----------
+    delay : numeric
+        Delay d a rank. [s]
+    ranks : numeric
+        Ranks r of the job. [-]
+
+    Returns
+    -------
+    numeric
+        Broadcast shape of the inputs. [s]
+
+    Notes
+    -----
+    Hosts start such reductions bucket by bucket, and the step ends when the last rank of all has reduced. The longest
+    of r delays grows as r where delays have a heavy tail (exponent 1), and only as ln r where they have none. The runs
+    that show it reduced 4 to 18 GB over 64 to 512 ranks: neither the bytes nor the ranks of one reduction tell them
+    apart, the ranks of the job do. Gradients that are reduced at once, after the backward pass, were not held up.
+
+    References
+    ----------
+    .. [1] David, Nagaraja, "Order Statistics", 3rd edition, 2003, chapter 10. https://doi.org/10.1002/0471722162
+    .. [2] Dean, Barroso, "The Tail at Scale", CACM 2013. https://doi.org/10.1145/2408776.2408794
+    """
+    return delay * ranks
+
+
+@closed_form
 def straggling_time(step: Numeric, share: Numeric, nodes: Numeric) -> Numeric:
     """Time by which a step is longer because it waits for the slowest of several nodes.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.core import adaptive, collectives, compose, memory, overlap, sharding, transformer, zero
+from aiplan.core import adaptive, collectives, compose, host, memory, overlap, sharding, transformer, zero
 from aiplan.engine import wires
 from aiplan.engine.compressed import Coded, coding_time
 from aiplan.engine.exchange import contention, exchanges, hidden_gradients, scatters, stage_of_a_step
@@ -87,6 +87,8 @@ def _terms(values: Inputs, net: Wires, held: Held, count: Array, busy: Pass) -> 
         added = gathered_ahead(values, net, held, busy)
         gradients = _where(how.in_units, compose.repeated(added.backward, rounds.reductions), gradients)
         gathered = _where(how.in_units, compose.repeated(added.forward, rounds.reductions), gathered)
+    if np.any(values.cluster.late_reduction):
+        gradients = compose.summed(gradients, compose.repeated(_held_up(values), rounds.reductions))
     return {
         "step.data.gradients": gradients,
         "step.data.parameters": gathered,
@@ -109,6 +111,15 @@ def _reduction(values: Inputs, whole: Exchanges, *, inside: bool) -> Array:
         scatters(values), compose.summed(whole.dense.reduce_scatter, whole.expert.reduce_scatter), near
     )
     return reduction
+
+
+def _held_up(values: Inputs) -> Array:
+    """Time by which late hosts hold up reductions between nodes that run beside the backward pass."""
+    cluster, plan = values.cluster, values.plan
+    ranks = compose.chosen(cluster.accelerators > cluster.accelerators_per_node, cluster.accelerators, 0.0)
+    beside = compose.chosen(plan.reduces_after, 0.0, compose.chosen(plan.data > 1.0, ranks, 0.0))
+    time: Array = host.late_reduction_time(cluster.late_reduction, beside)
+    return time
 
 
 def _in_levels(values: Inputs, net: Wires, held: Held, whole: Exchanges, backward: Array | float) -> Array:

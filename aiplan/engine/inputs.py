@@ -115,6 +115,7 @@ class ClusterInputs(_Named):
     host_update_rate: Array
     host_memory: Array
     late_host: Array
+    late_reduction: Array
     straggling: Array
     step_overhead: Array
     link_bandwidth: Array

@@ -276,7 +276,7 @@ class Estimate:
         if name == "memory":
             found = evidence.memory_interval(self.scenario, "device", without)
         else:
-            found = evidence.published_interval(evidence.like(self.scenario), without)
+            found = evidence.step_interval(self.scenario, without)
         return _around(self.terms[name], found)
 
     def wallclock_interval(self, without: frozenset[str] = frozenset()) -> Interval | None:

@@ -7,7 +7,17 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from aiplan.catalog.folders import data_folder
-from aiplan.planning.intervals import Interval, Like, Residuals, columns, from_columns, generation, interval, scale_of
+from aiplan.planning.intervals import (
+    UNFITTED,
+    Interval,
+    Like,
+    Residuals,
+    columns,
+    from_columns,
+    generation,
+    interval,
+    scale_of,
+)
 from aiplan.scenario.files import LIBRARY, PUBLISHED
 
 if TYPE_CHECKING:
@@ -56,13 +66,25 @@ def published() -> Residuals:
     return parse(place().read_text(encoding="utf-8").splitlines())
 
 
+def step_interval(scenario: Scenario, without: frozenset[str] = frozenset()) -> Interval | None:
+    """Return the interval of the step of a scenario, wider where what its accelerator sustains is an assumption."""
+    guessed = scenario.values["cluster.matmul_fraction"].origin.kind in {"default", "assumed"}
+    return published_interval(like(scenario), without, UNFITTED if guessed else 0.0)
+
+
 @cache
-def published_interval(wanted: Like, without: frozenset[str] = frozenset()) -> Interval | None:
-    """Return the interval that the published runs give, those of some sources left out."""
+def published_interval(wanted: Like, without: frozenset[str] = frozenset(), unknown: float = 0.0) -> Interval | None:
+    """Return the interval that the published runs give, those of some sources left out.
+
+    Where the accelerator is unknown as well, it says if none of the runs was on its generation.
+    """
     table = published()
     for source in without:
         table = table.without(source)
-    return interval(table, wanted)
+    found = interval(table, wanted, unknown)
+    if found is None or not unknown or found.level == "all" or wanted.accelerator in table.accelerator:
+        return found
+    return found._replace(evidence=f"{found.evidence}; none on {wanted.accelerator}")
 
 
 def software_family(preset: str) -> str:

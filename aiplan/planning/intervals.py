@@ -25,6 +25,14 @@ LEVELS = (
 )
 """What runs share, the most alike first, and how many there must be."""
 
+UNFITTED = 0.21
+"""Standard deviation of the logarithm of what matmuls sustain on fitted accelerators over what is assumed for others.
+
+It stands for the speed of an accelerator on which no published run was measured.
+"""
+ENDS = 1.645
+"""Standard deviations from the middle of a normal distribution to the ends of nine cases in ten."""
+
 _NOTHING = 1e-12
 TWO_PART_NAMES = ("tpu", "ascend", "rtx")
 
@@ -122,13 +130,14 @@ def scale_of(accelerators: int) -> str:
     return f"{low:,} to {high:,}" if (low, high) != SCALES[-1] else f"{low:,} and more"
 
 
-def interval(table: Residuals, like: Like) -> Interval | None:
+def interval(table: Residuals, like: Like, unknown: float = 0.0) -> Interval | None:
     """Return the factors between which measured over predicted lies in nine of ten cases.
 
     The runs taken are those of the same software with the same generation of accelerator, family and scale if they are
     enough, else those of the software with the same generation and family, else with the same family; then the same
     without regard to the software; then those with the same generation, and then all. Quantiles are those of `n + 1`
     equally likely gaps; their distance from the median, in logarithms, is multiplied with the stretch of the table.
+    What is unknown besides adds to it as what is independent does.
 
     Parameters
     ----------
@@ -136,6 +145,8 @@ def interval(table: Residuals, like: Like) -> Interval | None:
         Published runs.
     like : Like
         What is asked for.
+    unknown : float
+        Spread that no run of the table shows: a standard deviation of logarithms.
 
     Returns
     -------
@@ -147,9 +158,10 @@ def interval(table: Residuals, like: Like) -> Interval | None:
         return None
     level, same = found
     low, middle, high = _quantiles(table.ratio[same])
+    below, above = np.hypot(table.stretch * np.array((middle - low, high - middle)), ENDS * unknown)
     return Interval(
-        low=float(np.exp(middle + table.stretch * (low - middle))),
-        high=float(np.exp(middle + table.stretch * (high - middle))),
+        low=float(np.exp(middle - below)),
+        high=float(np.exp(middle + above)),
         evidence=_evidence(level, int(np.count_nonzero(same)), like),
         level=level,
         runs=int(np.count_nonzero(same)),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.planning.alike import conditions, grouped, layout, planned
+from aiplan.planning.alike import REPEATS_DIFFER, conditions, grouped, layout, planned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,10 +22,6 @@ LEAST_PLANS = 5
 """With fewer plans, chance alone orders them often enough."""
 GOOD_SPEARMAN = 0.9
 SMALL_REGRET = 0.05
-REPEATS_DIFFER = 0.03
-"""Standard deviation of the logarithm of step times of the same layout under the same conditions, of the repeats in
-scenarios/published/bigscience-bloom.yaml. Repeats of other sources, some of them of later releases, differ by 0.5 to
-16 %."""
 
 
 class PlanTimes(NamedTuple):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from statistics import median
+from statistics import NormalDist, fmean, median
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.planning.alike import conditions, grouped, layout, planned
+from aiplan.planning.alike import REPEATS_DIFFER, conditions, grouped, layout, planned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -100,6 +101,16 @@ class Scaling:
         """Return the groups, the largest difference first."""
         return sorted(self.groups, key=lambda group: -abs(group.difference))
 
+    def attainable_share(self, deviation: float = REPEATS_DIFFER) -> float:
+        """Return the mean share of the groups that a prediction without error would have within five points.
+
+        Parameters
+        ----------
+        deviation : float
+            Standard deviation of the logarithm of a step time that is measured again. [-]
+        """
+        return fmean(attainable(group.measured_efficiency, deviation) for group in self.groups)
+
     def by_kind(self) -> list[ScalingSummary]:
         """Return the summaries of weak and strong scaling."""
         parts = [(kind, [group for group in self.groups if group.kind == kind]) for kind in (WEAK, STRONG)]
@@ -124,6 +135,32 @@ def efficiency(throughput: float, reference: float) -> float:
         1 if throughput grows with the accelerators; may be above 1. [-]
     """
     return throughput / reference
+
+
+def attainable(measured: float, deviation: float) -> float:
+    """Return how often a measured efficiency is within five points of the true one.
+
+    p = Phi(ln(1 + 0.05 / e) / s) - Phi(ln(1 - 0.05 / e) / s), s = sqrt(2) deviation: both step times vary
+
+    Parameters
+    ----------
+    measured : float
+        Efficiency e. [-]
+    deviation : float
+        Standard deviation of the logarithm of a step time that is measured again. [-]
+
+    Returns
+    -------
+    float
+        From 0 to 1: what is missing, no prediction can make up for. [-]
+
+    Examples
+    --------
+    >>> round(attainable(1.0, 0.03), 2)
+    0.76
+    """
+    spread = NormalDist(0.0, math.sqrt(2.0) * deviation)
+    return spread.cdf(math.log(1.0 + NEAR / measured)) - spread.cdf(math.log(max(1.0 - NEAR / measured, 1e-9)))
 
 
 def scaled(items: Iterable[Comparison]) -> Scaling:

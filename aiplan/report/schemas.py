@@ -437,7 +437,7 @@ def _scaling() -> dict[str, Any]:
         "difference": NUMBER,
     }
     kinds = {"type": "object", "additionalProperties": closed(part)}
-    return closed(part | {"by_kind": kinds, "groups": items(closed(group))})
+    return closed(part | {"share_attainable": NUMBER, "by_kind": kinds, "groups": items(closed(group))})
 
 
 def _explanation() -> dict[str, Any]:

@@ -41,6 +41,8 @@ KERNELS = (
     "attention_ramp",
 )
 """What a software preset says about its kernels, taken as it is."""
+LATE = ("late_host", "late_reduction")
+"""What it says about hosts that `cluster.hosts` calls late."""
 MATMUL_DEPTH = 0.0
 LINK_FRACTION = 0.8
 LINK_LATENCY = 3e-6
@@ -288,15 +290,13 @@ def _host_times(parts: Parts) -> dict[str, Value]:
     preset, origins, graphs = parts.software, parts.software_origins, parts.file.plan.cuda_graphs
     if graphs == "full":
         none = from_file(0.0, parts.origins, "plan.cuda_graphs")
-        return {"host_time": none, "host_time_experts": none, "late_host": none}
+        return {"host_time": none, "host_time_experts": none, **dict.fromkeys(LATE, none)}
     layer = preset.host_time if graphs == "none" else 0.0
-    prompt = parts.file.cluster.hosts == "prompt"
+    late, none = parts.file.cluster.hosts == "late", from_file(0.0, parts.origins, "cluster.hosts")
     return {
         "host_time": from_file(layer, origins, "host_time"),
         "host_time_experts": from_file(preset.host_time_experts, origins, "host_time_experts"),
-        "late_host": from_file(0.0, parts.origins, "cluster.hosts")
-        if prompt
-        else from_file(preset.late_host, origins, "late_host"),
+        **{name: from_file(getattr(preset, name), origins, name) if late else none for name in LATE},
     }
 
 

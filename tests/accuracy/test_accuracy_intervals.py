@@ -11,8 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import aiplan
+from aiplan.catalog.load import Catalog
+from aiplan.declare import Diagnostics
 from aiplan.planning import evidence
 from aiplan.planning.intervals import (
+    ENDS,
+    UNFITTED,
     Like,
     coverage,
     fitted_stretch,
@@ -21,6 +26,7 @@ from aiplan.planning.intervals import (
     residuals,
     scale_of,
 )
+from aiplan.scenario.resolve import MATMUL_FRACTION, usual_matmul_fraction
 
 ROOT = Path(__file__).resolve().parents[2]
 LIKE = Like("A100", "dense", "1 to 8")
@@ -145,6 +151,51 @@ def test_the_most_alike_that_are_enough(like, other, level, words):
     # measured over predicted: none of the A100 runs was slower than predicted
     assert (found.low >= 1 / 1.2) == (level != "all")
     assert interval(residuals(rows[:7]), LIKE) is None
+
+
+@given(
+    spread=st.floats(0.01, 0.5),
+    unknown=st.floats(0.0, 0.5),
+)
+@settings(max_examples=10, deadline=None)
+def test_what_no_run_shows_widens_as_an_independent_error_does(spread, unknown):
+    random = np.random.default_rng(9)
+    ratios = np.exp(random.normal(0.1, spread, 20_000))
+    plain = interval(residuals(("x", "a", LIKE, 1 / ratio) for ratio in ratios), LIKE)
+    wide = interval(residuals(("x", "a", LIKE, 1 / ratio) for ratio in ratios), LIKE, unknown)
+    both = ratios * np.exp(random.normal(0, unknown, len(ratios)))
+    assert np.log((wide.low, wide.high)) == pytest.approx(np.log(np.quantile(both, (0.05, 0.95))), abs=0.05)
+    assert wide.low <= plain.low <= plain.high <= wide.high
+
+
+def test_how_far_apart_fitted_accelerators_are():
+    """The constant against the catalog: share of the peak fitted, over what is assumed for accelerators without one."""
+    catalog, logs = Catalog(), []
+    for ident in catalog.ids("accelerators"):
+        device = catalog.accelerator(ident, Diagnostics())[0]
+        if device.fitted and not device.fitted.shared_with:
+            assumed = usual_matmul_fraction(device, "bf16") or MATMUL_FRACTION
+            logs.append(math.log(device.fitted.matmul_fraction / assumed))
+    assert len(logs) > 5
+    assert float(np.std(logs)) == pytest.approx(UNFITTED, abs=0.04)
+    assert abs(np.mean(logs)) < 0.1
+    assert math.erf(ENDS / math.sqrt(2)) == pytest.approx(0.9, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "guessed", "unseen"),
+    [("a100-sxm-80gb", False, False), ("h200", False, False), ("gaudi3", True, True), ("l40s", True, True)],
+)
+def test_an_accelerator_without_fitted_figures_has_a_wider_interval_and_says_so(accelerator, guessed, unseen):
+    cluster = {"accelerator": accelerator, "accelerators_per_node": 8, "nodes": 8, "network": {"fabric": "ib-ndr"}}
+    workload = {"sequence_length": 8192, "global_batch": 1024, "tokens": 1e12}
+    scenario = aiplan.load(
+        {"model": "llama-3-8b", "workload": workload, "cluster": cluster, "software": "megatron-core"}
+    )
+    found = evidence.step_interval(scenario)
+    alike = interval(evidence.published(), evidence.like(scenario))
+    assert (found.high / found.low > 1.05 * alike.high / alike.low) == guessed
+    assert found.evidence.endswith(f"none on {accelerator.upper()}") == unseen
 
 
 def test_sources_that_agree_need_no_stretch_and_are_covered():

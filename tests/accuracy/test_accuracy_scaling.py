@@ -2,9 +2,10 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
-from aiplan.planning.scaling import efficiency, scaled
+from aiplan.planning.scaling import attainable, efficiency, scaled
 
 
 def at(nodes, batch, predicted, measured, more=""):
@@ -88,3 +89,11 @@ def test_groups_together(compared):
 
 def test_nothing_to_scale():
     assert scaled([]).overall() is None
+
+
+@pytest.mark.parametrize(("measured", "deviation"), [(1.0, 0.03), (0.6, 0.03), (0.03, 0.05), (1.1, 0.005)])
+def test_what_a_perfect_prediction_could_have_within_five_points(measured, deviation):
+    """Against draws: a true efficiency, measured with both step times off."""
+    noise = np.random.default_rng(1).standard_normal((2, 200_000))
+    again = measured * np.exp(deviation * (noise[0] - noise[1]))
+    assert attainable(measured, deviation) == pytest.approx(np.mean(np.abs(again - measured) <= 0.05), abs=0.005)

@@ -204,3 +204,53 @@ def test_no_text_is_too_much(text, headed):
     runs = read(whole)
     assert len(runs) == len(list(read_runs(StringIO(whole, newline=""), "x.csv")))
     assert all((run.scenario is None) == bool(run.problem) for run in runs)
+
+
+@pytest.mark.parametrize(
+    ("notes", "ranks", "hosts"),
+    [
+        ("NCCL all-reduce 174.59 GB/s (intra-node 427.08)", 32, "late"),
+        ("NCCL all-reduce 211.16 GB/s (intra-node 453.1)", 32, "prompt"),
+        ("NCCL all-reduce 13.05 GB/s (intra-node 414.64)", 512, "late"),
+        ("NCCL all-reduce 45.14 GB/s (intra-node 45.98)", 8, "prompt"),
+        ("no test", 512, "prompt"),
+    ],
+)
+def test_hosts_are_late_where_the_test_of_the_job_says_so(notes, ranks, hosts):
+    run = only(notes=notes, n_gpus=str(ranks), global_batch=str(2 * ranks))
+    assert run.scenario.file.cluster.hosts == hosts
+    assert any("hosts late" in text for text in run.assumed) == (hosts == "late")
+
+
+@pytest.mark.parametrize(
+    ("cells", "software"),
+    [
+        ({"framework": "NeMo (Megatron-Core)", "source_title": "DGX Cloud 24.11.1", "year": "2025"}, "nemo-2024"),
+        ({"framework": "NeMo (Megatron-Core)", "source_title": "DGX Cloud 25.05", "year": "2025"}, "nemo"),
+        ({"framework": "NeMo (Megatron-Core)", "year": "2024"}, "nemo-2024"),
+        ({"framework": "NeMo (Megatron-Core)"}, "nemo"),
+        ({"framework": "Megatron-Bridge", "notes": "NeMo container 26.08"}, "megatron-bridge-2026"),
+        ({"framework": "Megatron-Bridge", "notes": "NeMo container 25.11"}, "megatron-bridge"),
+    ],
+)
+def test_the_release_of_a_program_has_its_preset(cells, software):
+    assert only(**cells).scenario.file.software == software
+
+
+@pytest.mark.parametrize(
+    ("release", "flags", "graphs", "dispatch", "hidden"),
+    [
+        ("25.09", "", "full", None, False),
+        ("25.11", "", "partial", "hybridep", False),
+        ("26.08", "", "full", "hybridep", True),
+        ("26.08", "CUDA graphs (transformer_engine)", "partial", None, False),
+    ],
+)
+def test_recipes_of_megatron_bridge_in_a_rack_have_graphs(release, flags, graphs, dispatch, hidden):
+    experts = {"n_experts": "16", "top_k": "2", "moe_ffn_hidden": "4096", "accelerator": "GB200", "gpus_per_node": "4"}
+    run = only(
+        **experts, framework="Megatron-Bridge", notes=f"NeMo container {release}", overlap_flags=flags, pp="1", ep="8"
+    )
+    plan = run.scenario.file.plan
+    assert (plan.cuda_graphs, plan.dispatch, bool(plan.overlap.expert)) == (graphs, dispatch, hidden)
+    assert any("recipes" in text for text in run.assumed) == (not flags)

@@ -6,7 +6,8 @@ import math
 import pytest
 from jsonschema import Draft7Validator
 
-from aiplan.adapters.trainings_csv import library_model, read_trainings
+from aiplan.adapters.model_names import library_model
+from aiplan.adapters.trainings_csv import read_trainings
 from aiplan.catalog.load import Catalog
 from aiplan.declare import Diagnostics
 from aiplan.planning import trainings as planning

@@ -36,6 +36,26 @@ def test_graphs_spare_late_hosts_too():
     assert host("plan.tensor=8", "cluster.hosts=late", "plan.cuda_graphs=full") == 0.0
 
 
+@pytest.mark.parametrize(("zero", "nodes", "late"), [(0, 16, True), (1, 16, False), (0, 1, False)])
+def test_late_hosts_hold_up_reductions_between_nodes_beside_the_backward_pass(zero, nodes, late):
+    """Of nanotron: gradients without ZeRO are reduced bucket by bucket, sharded ones at once; one node has no late host."""
+    changes = ("model=gpt3-1.3b", "software=nanotron", "plan.tensor=1", f"plan.zero={zero}", f"cluster.nodes={nodes}")
+    prompt, held_up = (
+        answer(*SMALL, *changes, f"cluster.hosts={hosts}")["step.data.gradients"] for hosts in ("prompt", "late")
+    )
+    assert (held_up > prompt) == late
+
+
+def test_the_delay_of_a_reduction_grows_with_the_ranks_of_the_job():
+    changes = ("model=gpt3-1.3b", "software=nanotron", "plan.tensor=1", "plan.zero=0")
+    few, many = (
+        answer(*SMALL, *changes, f"cluster.nodes={nodes}", "cluster.hosts=late")["step.data.gradients"]
+        - answer(*SMALL, *changes, f"cluster.nodes={nodes}")["step.data.gradients"]
+        for nodes in (8, 32)
+    )
+    assert many == pytest.approx(4.0 * few)
+
+
 def test_a_layer_takes_as_long_as_the_slowest_host_however_small_it_is():
     """Twice the tokens in half the micro-batches: half the time, where the host sets the pace."""
     one = answer("model=gpt3-1.3b", *SMALL, "plan.tensor=8", "cluster.hosts=late")

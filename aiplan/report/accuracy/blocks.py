@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from aiplan.planning.ranking import GOOD_SPEARMAN, REPEATS_DIFFER, SMALL_REGRET
+from aiplan.planning.alike import REPEATS_DIFFER
+from aiplan.planning.ranking import GOOD_SPEARMAN, SMALL_REGRET
 from aiplan.planning.trainings import ACCELERATOR_HOURS, MOST_EXCESS, NEAR, STEPS, WALL_CLOCK
 from aiplan.report.text import change, joined, percent, span
 from aiplan.units import duration
@@ -102,12 +103,16 @@ def _scaling(scaling: Scaling) -> Block | None:
         f"{_points(whole.median_size)}, worst {_points(whole.worst_size)}, bias {_signed(whole.bias)}; "
         f"{percent(whole.near_share)} of the groups within 5 points"
     )
+    again = (
+        f"if times measured again differ by {percent(REPEATS_DIFFER)} (standard deviation), a prediction without error "
+        f"would have {percent(scaling.attainable_share())} of the groups within 5 points"
+    )
     headings = ("scaling", "groups", "median size", "worst", "bias", "within 5 points")
     kinds = Listing("", headings, [_of_kind(part) for part in scaling.by_kind()])
     columns = ("group", "runs", "accelerators", "measured", "predicted", "difference")
     groups = [_scaled(group) for group in scaling.worst_first()]
     details = Listing("Groups with more and more accelerators", columns, groups, details=True)
-    return Block("Scaling", [line], [kinds, details])
+    return Block("Scaling", [line, again], [kinds, details])
 
 
 def _of_kind(part: ScalingSummary) -> Cells:

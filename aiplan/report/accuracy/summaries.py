@@ -66,6 +66,7 @@ def _scaling(scaling: Scaling) -> dict[str, Any] | None:
     if whole is None:
         return None
     return _differences(whole) | {
+        "share_attainable": scaling.attainable_share(),
         "by_kind": {part.name: _differences(part) for part in scaling.by_kind()},
         "groups": [_scaled(group) for group in scaling.groups],
     }
