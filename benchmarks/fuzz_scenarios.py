@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 GUARD = ROOT / "tests" / "guard"
 SCENARIOS = (*sorted((ROOT / "scenarios").glob("*.yaml")), *sorted((GUARD / "files").rglob("*.yaml")))
-FORMS = ("table", "plain", "json", "csv", "markdown", "github", "junit", "sarif")
+FORMS = ("table", "plain", "json", "csv", "markdown", "github", "gitlab", "junit", "sarif")
 __all__ = ["Done", "Random", "case", "fault_of", "texts", "unreadable"]
 LONGEST = 300
 """Characters of a fault that are printed."""
@@ -104,7 +104,12 @@ def unreadable(form: str, done: Done) -> str:
     """Return what is wrong with a document, if it cannot be read back."""
     if done.fault or not done.out:
         return done.fault
-    readers: dict[str, Callable[[str], object]] = {"json": json.loads, "sarif": json.loads, "junit": ET.fromstring}
+    readers: dict[str, Callable[[str], object]] = {
+        "json": json.loads,
+        "gitlab": json.loads,
+        "sarif": json.loads,
+        "junit": ET.fromstring,
+    }
     try:
         readers.get(form, str)(done.out)
     except (ValueError, ET.ParseError) as problem:

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.declare import Diagnostics, InputError, read
+from aiplan.declare.source import MAX_BYTES
 from aiplan.planning.discover import HEAD, SAVED_SUFFIX, SUFFIXES, is_hidden, is_scenario
 from aiplan.planning.variants import Source
 from aiplan.scenario.files import Place, find_scenario, scalar_at
@@ -52,16 +53,14 @@ class Past(NamedTuple):
         top = _fixed(text)
         start = self.inside(top)
         found = []
-        for inside, identity in self._files(start):
+        for inside, identity, size in self._files(start):
             name = top.as_posix() if inside == start else (top / posixpath.relpath(inside, start)).as_posix()
             if inside == start or _meant(name, text, top):
-                found.append((name, inside, identity))
-        contents = self.contents([identity for *_, identity in found])
-        kept = (Kept(name, inside, data) for (name, inside, _), data in zip(found, contents, strict=True))
-        return [one for one in kept if one.inside == start or is_scenario(one.name, one.content[:HEAD])]
+                found.append((name, inside, identity, size))
+        return [one for part in _portions(found) for one in self._read(part) if one.inside == start or _is_ours(one)]
 
-    def _files(self, start: str) -> Iterator[tuple[str, str]]:
-        """Yield path and identity of each file at a path or below it, unless it is too large for a scenario."""
+    def _files(self, start: str) -> Iterator[tuple[str, str, int]]:
+        """Yield path, identity and bytes of each file at a path or below it, unless it is too large for a scenario."""
         where = [] if start == "." else [start]
         listed = _git(
             self.folder, "ls-tree", "-r", "-z", "-l", "--full-tree", f"{self.revision}^{{tree}}", "--", *where
@@ -69,21 +68,17 @@ class Past(NamedTuple):
         for line in listed.decode(errors="surrogateescape").split("\0"):
             facts, _, path = line.partition("\t")
             mode, _, identity, size = facts.split() if path else ("", "", "", "")
-            if mode in _FILES and path.endswith((*SUFFIXES, SAVED_SUFFIX)) and int(size) <= HEAD:
-                yield path, identity
+            if mode in _FILES and path.endswith((*SUFFIXES, SAVED_SUFFIX)) and int(size) <= MAX_BYTES:
+                yield path, identity, int(size)
 
-    def contents(self, identities: Sequence[str]) -> list[bytes]:
-        """Return what files hold, by their identities, all read by one git."""
-        if not identities:
-            return []
-        told = _git(self.folder, "cat-file", "--batch", given="".join(f"{one}\n" for one in identities).encode())
-        found, at = [], 0
-        for _ in identities:
-            end = told.index(b"\n", at)
-            size = int(told[at:end].split()[2])
-            found.append(told[end + 1 : end + 1 + size])
-            at = end + size + 2
-        return found
+    def _read(self, found: Sequence[tuple[str, str, str, int]]) -> Iterator[Kept]:
+        """Yield files with what they hold, all read by one git."""
+        asked = "".join(f"{identity}\n" for _, _, identity, _ in found).encode()
+        told, at = _git(self.folder, "cat-file", "--batch", given=asked), 0
+        for name, inside, _, size in found:
+            start = told.index(b"\n", at) + 1
+            yield Kept(name, inside, told[start : start + size])
+            at = start + size + 1
 
     def blob(self, inside: str) -> bytes:
         """Return what a file of the revision holds."""
@@ -164,6 +159,24 @@ def model_of(content: bytes, inside: str) -> str | None:
         return None
     found = posixpath.normpath(posixpath.join(posixpath.dirname(inside), name))
     return None if found.startswith(("..", "/")) else found
+
+
+def _is_ours(one: Kept) -> bool:
+    return is_scenario(one.name, one.content[:HEAD])
+
+
+def _portions(found: Sequence[tuple[str, str, str, int]]) -> Iterator[list[tuple[str, str, str, int]]]:
+    """Yield files a few at a time: most of a folder may be no scenarios, and need not be held together."""
+    part: list[tuple[str, str, str, int]] = []
+    held = 0
+    for one in found:
+        if part and held + one[-1] > MAX_BYTES:
+            yield part
+            part, held = [], 0
+        part.append(one)
+        held += one[-1]
+    if part:
+        yield part
 
 
 def _fixed(text: str) -> Path:

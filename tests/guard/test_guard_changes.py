@@ -5,6 +5,7 @@ import json
 import pytest
 from jsonschema import Draft7Validator
 
+from aiplan.planning import revision
 from aiplan.report import comment
 from aiplan.report.schemas import schema_of
 from tests.guard.test_guard_diff import git
@@ -228,6 +229,33 @@ def test_names_cannot_end_the_marker_or_a_table(repository, run):
     assert page.splitlines()[0].count("-->") == 1
     assert "<b>" not in page
     assert "\\|" in page
+
+
+def test_names_and_contents_of_any_kind(repository, run, monkeypatch):
+    """Whatever a name or a file of a repository holds, it is neither lost nor a traceback."""
+    odd = repository / "odd"
+    odd.mkdir()
+    good = (repository / "clusters" / "new.yaml").read_bytes()
+    names = ["a\nb.yaml", "\udcff.yaml", "\x1b[31m.yaml", "ü 日.yaml", "-x.yaml", '"q".yaml']
+    for name in names:
+        (odd / name).write_bytes(good)
+    (odd / "padded.yaml").write_bytes(good + b"# " + b"x" * 1_500_000)
+    (odd / "binary.yaml").write_bytes(b"\xff\xfe\x00" * 1000)
+    (odd / "not-utf8.yaml").write_bytes(b"workload: 1\n\xff\n")
+    (odd / "data.json").write_bytes(b"[" + b"1," * 100_000 + b"1]")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "two")
+    expected = {f"odd/{name}" for name in (*names, "padded.yaml", "not-utf8.yaml")}
+    monkeypatch.setattr(revision, "MAX_BYTES", 2_000_000)  # several portions
+    found = states(run, "odd", "--against-git", "HEAD")
+    assert len(found) == len(expected)
+    assert set(found.values()) == {"same"}
+    for path in odd.glob("*.yaml"):
+        path.write_bytes(path.read_bytes().replace(b"tensor: 2", b"tensor: 4"))
+    found = states(run, "odd", "--against-git", "HEAD")
+    assert sorted(found.values()) == ["changed"] * 7 + ["same"]
+    for form in ("table", "plain", "csv", "markdown"):
+        assert run("diff", "odd", "--against-git", "HEAD", "--format", form).code == 0
 
 
 def test_outside_a_repository(folder, run, monkeypatch):

@@ -24,6 +24,7 @@ GOLDENS = {
     "csv": [*ALL, "--format", "csv"],
     "json": [*ALL, "--format", "json"],
     "github": [*ALL, "--format", "github"],
+    "gitlab": [*ALL, "--format", "gitlab"],
     "junit": [*ALL, "--format", "junit"],
     "sarif": [*ALL, "--format", "sarif"],
     "no policy": ["check", "clusters/good.yaml"],
@@ -335,5 +336,5 @@ def test_two_hundred_files_of_which_thirty_are_broken(run, folder):
 
 
 def test_the_same_input_gives_the_same_bytes(run):
-    for form in ("json", "sarif", "junit", "github", "markdown"):
+    for form in ("json", "sarif", "junit", "github", "gitlab", "markdown"):
         assert run(*ALL, "--format", form).out == run(*ALL, "--format", form).out

@@ -47,7 +47,7 @@ def steps(name):
         if kind == "yaml" and isinstance(found := yaml.safe_load(text), dict) and name in found
     )
     if name == "clusters":
-        return [{"run": line} for line in content["clusters"]["script"]]
+        return [{"run": line} for part in ("script", "after_script") for line in content["clusters"][part]]
     return content["jobs"]["check"]["steps"]
 
 
@@ -55,7 +55,8 @@ def test_the_workflow_of_gitlab_runs(folder, run):
     lines = [step["run"] for step in steps("clusters")]
     assert lines[0] == "pip install aiplan"
     codes = [run(*line.split()[1:]).code for line in lines[1:]]
-    assert codes == [2]  # a scenario of the folder is broken, and so is the job
+    assert codes == [2, 2]  # a scenario of the folder is broken, and so is the job
+    assert json.loads((folder / "quality.json").read_text(encoding="utf-8"))
     assert (folder / "report.xml").read_text(encoding="utf-8").startswith("<?xml")
 
 

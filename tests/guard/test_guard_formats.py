@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aiplan.declare import CODES, Diagnostics, Mark
 from aiplan.planning.check import Check, Checked, Verdict
 from aiplan.planning.variants import Loaded
-from aiplan.report.check import OF_CI, github, junit, markdown, sarif
+from aiplan.report.check import OF_CI, github, gitlab, junit, markdown, sarif
 from aiplan.scenario.policy import NO_POLICY
 from tests.guard import published
 from tests.guard.published import faults
@@ -183,6 +183,39 @@ def test_sarif(run):
     assert sum("suppressions" in result for result in content["runs"][0]["results"]) == counts["exempt"]
 
 
+def check_gitlab(text):
+    """Hold a report against what GitLab asks of each finding."""
+    found = json.loads(text)
+    for one in found:
+        assert one.keys() == {"description", "check_name", "fingerprint", "severity", "location"}
+        assert one["severity"] in {"info", "minor", "major", "critical", "blocker"}
+        assert one["location"].keys() == {"path", "lines"}
+        assert one["location"]["lines"]["begin"] >= 1
+        assert not one["location"]["path"].startswith("./")
+        assert one["description"]
+    prints = [one["fingerprint"] for one in found]
+    assert len(prints) == len(set(prints))
+    return found
+
+
+def test_gitlab(run):
+    found = check_gitlab(run(*ALL, "--format", "gitlab").out)
+    counts = json.loads(run(*ALL, "--format", "json").out)["result"]["counts"]
+    severities = [one["severity"] for one in found]
+    assert severities.count("major") + severities.count("blocker") == counts["error"]
+    assert severities.count("blocker") == 4
+    assert severities.count("minor") == counts["warning"]
+    results = check_sarif(run(*ALL, "--format", "sarif").out)["runs"][0]["results"]
+    known = {one["partialFingerprints"]["aiplanVerdict/v1"] for one in results if "suppressions" not in one}
+    assert {one["fingerprint"] for one in found} == known
+
+
+@given(texts, texts.filter(bool))
+def test_no_text_breaks_gitlab(text, name):
+    found = check_gitlab(gitlab.text(answered(verdict(text=text or "x"), verdict("exempt", why=text), path=name)))
+    assert len(found) == 1
+
+
 def kept(start, end):
     """Return every text that goldens of any test keep, from one mark to another."""
     texts = [path.read_text(encoding="utf-8") for path in Path(__file__).parents[1].glob("**/__snapshots__/**/*.txt")]
@@ -279,6 +312,8 @@ def test_nothing_to_tell(form, run):
         check_sarif(done.out)
     if form == "junit":
         check_junit(done.out)
+    if form == "gitlab":
+        assert check_gitlab(done.out) == []
     if form == "github":
         assert commands(done.out) == []
 
