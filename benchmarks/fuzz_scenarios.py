@@ -92,10 +92,14 @@ def case(number: int, seed: int, known: Texts) -> Case:
         _write("x.json", written(tree_changed(rng.choice(known.saved), rng), rng))
         command = rng.choice((("diff", "x.json", "good.yaml"), ("check", "x.json", "--policy", "policy.yaml")))
         return Case(kind, (*command, "--format", form), form)
-    _write("x.yaml", changed(rng.choice(known.scenarios), known.schemas["scenario"], rng))
+    before = rng.choice(known.scenarios)
+    _write("x.yaml", changed(before, known.schemas["scenario"], rng))
     if rng.random() < 0.2:
         form = rng.choice(USUAL)
-        command = rng.choice((("estimate", "x.yaml"), ("diff", "good.yaml", "x.yaml")))
+        command = rng.choice((("estimate", "x.yaml"), ("diff", "good.yaml", "x.yaml"), ("diff", "before", "after")))
+        if command[1] == "before":
+            _write("before/x.yaml", before)
+            _write("after/x.yaml", Path("x.yaml").read_bytes())
         return Case(kind, (*command, "--format", form), form)
     return Case(kind, ("check", "x.yaml", "--policy", "policy.yaml", "--format", form), form)
 
@@ -118,6 +122,7 @@ def unreadable(form: str, done: Done) -> str:
 
 
 def _write(name: str, content: bytes) -> None:
+    Path(name).parent.mkdir(exist_ok=True)
     Path(name).write_bytes(content)
 
 
