@@ -45,7 +45,11 @@ def diff(
     ],
     revision: Annotated[
         str | None,
-        typer.Option("--against-git", metavar="REV", help="Compare with the same paths in a commit, branch or tag."),
+        typer.Option(
+            "--against-git",
+            metavar="REV",
+            help="Compare with a commit, branch or tag REV, or with where HEAD left it: REV...",
+        ),
     ] = None,
     threshold: Annotated[
         str, typer.Option("--threshold", metavar="SHARE", help="Change up to which results count as the same: 5%.")

@@ -25,6 +25,7 @@ PATIENCE = 60.0
 """Seconds that git has to find a file."""
 NO_NETWORK = {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 FETCHED = "the revision must be fetched; in CI fetch more than one commit"
+PARTED = "..."
 WILD = re.compile(r"[*?\[]")
 _FILES = ("100644", "100755")
 
@@ -38,10 +39,11 @@ class Kept(NamedTuple):
 
 
 class Past(NamedTuple):
-    """A revision of the repository that a folder lies in, and where in it the folder lies."""
+    """A revision of the repository that a folder lies in, as asked for and as git has it, and where the folder lies."""
 
     folder: Path
     revision: str
+    commit: str
     prefix: str
 
     def inside(self, path: Path) -> str:
@@ -62,9 +64,7 @@ class Past(NamedTuple):
     def _files(self, start: str) -> Iterator[tuple[str, str, int]]:
         """Yield path, identity and bytes of each file at a path or below it, unless it is too large for a scenario."""
         where = [] if start == "." else [start]
-        listed = _git(
-            self.folder, "ls-tree", "-r", "-z", "-l", "--full-tree", f"{self.revision}^{{tree}}", "--", *where
-        )
+        listed = _git(self.folder, "ls-tree", "-r", "-z", "-l", "--full-tree", f"{self.commit}^{{tree}}", "--", *where)
         for line in listed.decode(errors="surrogateescape").split("\0"):
             facts, _, path = line.partition("\t")
             mode, _, identity, size = facts.split() if path else ("", "", "", "")
@@ -82,7 +82,7 @@ class Past(NamedTuple):
 
     def blob(self, inside: str) -> bytes:
         """Return what a file of the revision holds."""
-        return _git(self.folder, "cat-file", "blob", f"{self.revision}:{inside}")
+        return _git(self.folder, "cat-file", "blob", f"{self.commit}:{inside}")
 
     def blob_if_there(self, inside: str) -> bytes | None:
         """Return what a file of the revision holds; None if it has no such file."""
@@ -100,16 +100,28 @@ def past(folder: Path, revision: str) -> Past:
     InputError
         The folder lies in no repository, or that has no such revision.
     """
-    if revision.startswith("-") or not revision:
+    if not revision or any(part.startswith("-") for part in revision.split(PARTED)):
         raise _failure(f"'{revision}' is no revision", "give a commit, branch or tag, e.g. origin/main")
     while not folder.is_dir():
         folder = folder.parent
     prefix = _git(folder, "rev-parse", "--show-prefix").decode(errors="surrogateescape").strip("\n")
+    return Past(folder, revision, _commit(folder, revision), prefix)
+
+
+def _commit(folder: Path, revision: str) -> str:
+    """Return what git knows a revision by; that of `A...B` is where both parted, and B is HEAD if not given."""
+    base, dots, tip = revision.partition(PARTED)
+    for one in [base, tip or "HEAD"] if dots else [revision]:
+        try:
+            _git(folder, "rev-parse", "--verify", "--quiet", f"{one}^{{tree}}")
+        except InputError:
+            raise _failure(f"the repository has no revision '{one}'", FETCHED) from None
+    if not dots:
+        return revision
     try:
-        _git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
+        return _git(folder, "merge-base", base, tip or "HEAD").decode().strip()
     except InputError:
-        raise _failure(f"the repository has no revision '{revision}'", FETCHED) from None
-    return Past(folder, revision, prefix)
+        raise _failure(f"'{base}' and '{tip or 'HEAD'}' have no commit in common here", FETCHED) from None
 
 
 @contextmanager

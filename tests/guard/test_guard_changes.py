@@ -258,6 +258,42 @@ def test_names_and_contents_of_any_kind(repository, run, monkeypatch):
         assert run("diff", "odd", "--against-git", "HEAD", "--format", form).code == 0
 
 
+def test_where_a_branch_left_another(repository, run):
+    """What others have merged since is no change of the branch: three dots, as in git."""
+    git(repository, "stash", "-q", "-u")
+    git(repository, "checkout", "-q", "-b", "mine")
+    text = (repository / GOOD).read_text(encoding="utf-8")
+    (repository / GOOD).write_text(text.replace("tensor: 2", "tensor: 4"), encoding="utf-8")
+    git(repository, "commit", "-q", "-a", "-m", "mine")
+    git(repository, "checkout", "-q", "main")
+    (repository / "clusters" / "same.yaml").write_text(text.replace("tensor: 2", "tensor: 8"), encoding="utf-8")
+    git(repository, "commit", "-q", "-a", "-m", "theirs")
+    git(repository, "checkout", "-q", "mine")
+
+    def changed(revision):
+        found = states(run, "clusters", "--against-git", revision)
+        return [name for name, state in found.items() if state != "same"]
+
+    assert changed("main") == [GOOD, "clusters/same.yaml"]
+    assert changed("main...") == changed("main...HEAD") == changed("main...mine") == [GOOD]
+    alone = json.loads(run("diff", GOOD, "--against-git", "main...", "--format", "json").out)
+    assert alone["inputs"]["old"]["source"] == f"main...:{GOOD}"
+    assert run("diff", "clusters/same.yaml", "--against-git", "main...", "--exit-code").code == 0
+    git(repository, "checkout", "-q", "--orphan", "elsewhere")
+    git(repository, "commit", "-q", "-m", "apart")
+    faults = {
+        "main...": "'main' and 'HEAD' have no commit in common here",
+        "gone...": "no revision 'gone'",
+        "main...gone": "no revision 'gone'",
+        "main...--all": "'main...--all' is no revision",
+        "...": "no revision ''",
+    }
+    for asked, fault in faults.items():
+        done = run("diff", "clusters", "--against-git", asked)
+        assert (done.code, done.out) == (2, "")
+        assert fault in done.err
+
+
 def test_outside_a_repository(folder, run, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(folder.parent))
     done = run("diff", "clusters", "--against-git", "HEAD")
