@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
 
 from aiplan.report.changes import wording
@@ -9,7 +10,7 @@ from aiplan.report.comment import fitting
 from aiplan.report.diff import markdown as of_one
 from aiplan.report.diff.wording import headline
 from aiplan.report.records import markdown_table
-from aiplan.report.text import markdown
+from aiplan.report.text import clean, markdown, markdown_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ def page(answer: Changes) -> str:
     """Return a comparison as Markdown; details that would make it too long for a comment are left out, and counted."""
     parts = [
         f"{of_one.marker(' '.join(answer.paths))}\n**{markdown(wording.headline(answer))}**\n",
-        f"{markdown(wording.title(answer))}\n",
+        f"{markdown_line(wording.title(answer))}\n",
     ]
     rows = [[f"`{sign}`", *(_cell(cell) for cell in cells)] for sign, *cells in wording.rows(answer, wording.remark)]
     parts += [markdown_table(wording.HEADER, rows, right=(2, 3, 4, 5))] if rows else []
@@ -34,7 +35,7 @@ def page(answer: Changes) -> str:
 def _details(answer: Changes) -> Iterator[str]:
     for one in answer.all:
         if one.difference is not None:
-            told = f"{markdown(one.name)}: {markdown(headline(one.difference))}"
+            told = escape(clean(f"{one.name}: {headline(one.difference)}"), quote=False)
             yield "\n" + of_one.folded(told, "\n".join(of_one.parts(one.difference)))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aiplan.report.diff import wording
 from aiplan.report.records import markdown_table
-from aiplan.report.text import clean, markdown
+from aiplan.report.text import clean, markdown, markdown_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ def page(answer: Difference) -> str:
     """Return a difference as Markdown."""
     head = [
         f"{marker(named(answer))}\n**{markdown(wording.headline(answer))}**\n",
-        f"{markdown(wording.title(answer))}\n",
+        f"{markdown_line(wording.title(answer))}\n",
     ]
     return "\n".join([*head, *parts(answer)])
 
@@ -70,5 +70,5 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def folded(title: str, text: str) -> str:
-    """Return text that opens on a click; the title is Markdown already."""
+    """Return text that opens on a click; the title is HTML, for Markdown is not read there."""
     return f"<details><summary>{title}</summary>\n\n{text}\n</details>\n"
