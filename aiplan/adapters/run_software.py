@@ -56,7 +56,7 @@ def software_of(text: Callable[[str], str]) -> tuple[str, str]:
     if framework == "nanotron" and version(text("id")):
         return version(text("id")), f"software {version(text('id'))}, from the job number"
     named = match(SOFTWARE, framework, "")
-    found = named or match(SHARDERS, text("zero_stage_or_fsdp"), "megatron-core")
+    found = named or match(SHARDERS, text("zero_stage_or_fsdp"), "other")
     return _of_its_time(found, text, year), "" if named else f"framework {found}"
 
 

@@ -16,13 +16,14 @@ Plans that were measured under the same conditions are ranked, and so is efficie
 trainings are compared with the time of nothing but steps.
 
 Without a PATH: the published runs and trainings that came with the program. A PATH is a YAML file of runs, a folder of
-such files, a CSV table with a run or a whole training in each row, or - for standard input. A run that cannot be
-predicted is left out, and the reason is shown.
+such files, a CSV table with a run or a whole training in each row, or - for standard input; "unseen" means published
+runs that no constant was fitted on. A run that cannot be predicted is left out, and the reason is shown.
 
 \b
 Examples:
   aiplan accuracy
   aiplan accuracy my-runs.csv --format json -o errors.json
+  aiplan accuracy unseen
   aiplan accuracy --grades A --html accuracy.html
 """
 

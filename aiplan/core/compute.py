@@ -274,19 +274,19 @@ def attention_fraction(
 
 
 @closed_form
-def grouped_share(share: Numeric, width: Numeric, lost_width: Numeric, groups: Numeric) -> Numeric:
+def grouped_share(share: Numeric, work: Numeric, lost_work: Numeric, groups: Numeric) -> Numeric:
     """Share of the usual rate that the grouped matmuls of experts keep.
 
-    s = s_g w / (w + w_0) if g > 1 else 1
+    s = s_g F / (F + F_0) if g > 1 else 1
 
     Parameters
     ----------
     share : numeric
-        Share s_g that wide experts keep. [-]
-    width : numeric
-        Width w of the feed-forward block of an expert on the rank. [-]
-    lost_width : numeric
-        Width w_0 that is lost at the ends of each small matmul. [-]
+        Share s_g that experts with much to do keep. [-]
+    work : numeric
+        Operations F of one matmul of one expert: its tokens by its width by the hidden size. [FLOP]
+    lost_work : numeric
+        Operations F_0 that could be done while such a matmul starts and ends. [FLOP]
     groups : numeric
         Experts g on the rank. [-]
 
@@ -297,15 +297,16 @@ def grouped_share(share: Numeric, width: Numeric, lost_width: Numeric, groups: N
 
     Notes
     -----
-    Routing is taken as balanced. An expert that has the rank to itself is a matmul like any other.
+    Routing is taken as balanced. An expert that has the rank to itself is a matmul like any other. Few tokens cost as
+    much as narrow experts do: smaller micro-batches, and more experts on a rank.
 
     References
     ----------
     .. [1] Gale et al., "MegaBlocks: Efficient Sparse Training with Mixture-of-Experts", MLSys 2023.
        https://arxiv.org/abs/2211.15841
     """
-    some = np.maximum(width, 1.0)  # a network without experts is given one, of no rows
-    return np.where(np.asarray(groups) > 1.0, share * some / (some + lost_width), 1.0)
+    some = np.maximum(work, 1.0)  # a network without experts is given one, of no rows
+    return np.where(np.asarray(groups) > 1.0, share * some / (some + lost_work), 1.0)
 
 
 @closed_form

@@ -168,7 +168,6 @@ def _tied_embedding(values: Inputs, net: Wires) -> Array:
     parameters = transformer.embedding_parameters(model.vocab, model.hidden)
     table = memory.state_bytes(parameters, values.workload.gradient_bytes, plan.tensor)
     stride = compose.product(plan.tensor, plan.context, plan.data)
-    bandwidth = wires.send(net, plan.pipeline, stride, net.outside)
-    one = collectives.ring_all_reduce_time(table, 2.0, bandwidth, net.network_latency)
+    one = collectives.ring_all_reduce_time(table, 2.0, *wires.send(net, plan.pipeline, stride))
     exchanged: Array = compose.repeated(one, sharding.tied_copies(model.tied, plan.pipeline))
     return exchanged

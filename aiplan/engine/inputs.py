@@ -99,7 +99,7 @@ class ClusterInputs(_Named):
     matmul_depth: Array
     kernel_share: Array
     expert_share: Array
-    expert_lost_width: Array
+    expert_lost_work: Array
     expert_passes: Array
     attention_fraction: Array
     attention_share: Array

@@ -15,7 +15,6 @@ from aiplan.core import (
     overlap,
     pipeline,
     sharding,
-    topology,
     traffic,
     training,
 )
@@ -165,16 +164,10 @@ def _sends(values: Inputs, net: Wires, tokens: Array) -> Array:
     """Activations to the next stage and gradients to the one before, for every chunk of a micro-batch."""
     plan = values.plan
     stride = compose.product(plan.tensor, plan.context, plan.data)
-    local = topology.ranks_per_domain(plan.pipeline, stride, values.cluster.domain)
-    crosses = topology.crosses(plan.pipeline, local)
     nbytes = traffic.residual_bytes(tokens, values.model.hidden, values.workload.activation_bytes)
     # Neighbours split a message over their tensor parallel ranks and, without sequence parallelism, put it
     # together again inside the node.
-    message = collectives.send_time(
-        sharding.share(nbytes, plan.tensor),
-        send(net, plan.pipeline, stride, compose.chosen(crosses, net.outside, net.inside)),
-        compose.chosen(crosses, net.network_latency, net.link_latency),
-    )
+    message = collectives.send_time(sharding.share(nbytes, plan.tensor), *send(net, plan.pipeline, stride))
     gather = collectives.ring_all_gather_time(
         nbytes,
         plan.tensor,

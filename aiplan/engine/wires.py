@@ -70,12 +70,14 @@ def ring(net: Wires, group: Array, stride: Array | float) -> tuple[Array, Array]
     return bandwidth, topology.hop_latency(group, local, net.link_latency, net.network_latency)
 
 
-def send(net: Wires, group: Array, stride: Array, bandwidth: Array) -> Array:
-    """Return what is left of a bandwidth for sends between neighbours of a group whose ranks are `stride` apart."""
+def send(net: Wires, group: Array, stride: Array) -> tuple[Array, Array]:
+    """Return bandwidth and latency of sends between neighbours of a group whose ranks are `stride` apart."""
+    crosses = topology.crosses(group, topology.ranks_per_domain(group, stride, net.domain))
+    bandwidth = compose.chosen(crosses, net.outside, net.inside)
     for accelerators, contention in _narrow(net, "send"):
         below = topology.ranks_per_domain(group, stride, accelerators)
         bandwidth = topology.ring_bandwidth(group, below, bandwidth, net.outside, contention)
-    return bandwidth
+    return bandwidth, compose.chosen(crosses, net.network_latency, net.link_latency)
 
 
 def rail(net: Wires, group: Array, stride: Array, local: Array) -> Array:

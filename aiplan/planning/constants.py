@@ -61,7 +61,7 @@ OF_ALL = {
     "straggling": Kind("cluster.straggling", 1e-5, 0.1, 1e-2, 1.5),
     "late_host": Kind("cluster.late_host", 1e-5, 1e-1, 1e-3, 1.0),
     "late_reduction": Kind("cluster.late_reduction", 1e-5, 1e-1, 1e-3, 1.0),
-    "expert_lost_width": Kind("cluster.expert_lost_width", 1.0, 1e4, 500.0, 0.7, EXPERTS),
+    "expert_lost_work": Kind("cluster.expert_lost_work", 1e7, 1e12, 1e10, 1.0, EXPERTS),
 }
 """Constants that are the same for all software: defaults of the preset format."""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import math
 from functools import cache
 from typing import TYPE_CHECKING
 
 from aiplan.catalog.folders import data_folder
 from aiplan.planning.intervals import (
     UNFITTED,
+    UNSEEN,
     Interval,
     Like,
     Residuals,
@@ -67,24 +69,32 @@ def published() -> Residuals:
 
 
 def step_interval(scenario: Scenario, without: frozenset[str] = frozenset()) -> Interval | None:
-    """Return the interval of the step of a scenario, wider where what its accelerator sustains is an assumption."""
+    """Return the interval of the step of a scenario.
+
+    It is wider where what the accelerator sustains, or what the kernels of the software reach of it, is an assumption.
+    """
+    wanted = like(scenario)
     guessed = scenario.values["cluster.matmul_fraction"].origin.kind in {"default", "assumed"}
-    return published_interval(like(scenario), without, UNFITTED if guessed else 0.0)
+    unseen = wanted.software not in published().software
+    return published_interval(wanted, without, math.hypot(UNFITTED * guessed, UNSEEN * unseen))
 
 
 @cache
 def published_interval(wanted: Like, without: frozenset[str] = frozenset(), unknown: float = 0.0) -> Interval | None:
     """Return the interval that the published runs give, those of some sources left out.
 
-    Where the accelerator is unknown as well, it says if none of the runs was on its generation.
+    Where something is unknown as well, it says if none of the runs was on the generation of the accelerator, or with
+    the software.
     """
     table = published()
     for source in without:
         table = table.without(source)
     found = interval(table, wanted, unknown)
-    if found is None or not unknown or found.level == "all" or wanted.accelerator in table.accelerator:
+    if found is None or not unknown:
         return found
-    return found._replace(evidence=f"{found.evidence}; none on {wanted.accelerator}")
+    known = (("on", wanted.accelerator, table.accelerator), ("with", wanted.software, table.software))
+    missing = [f"none {word} {name}" for word, name, column in known if name not in column and found.level != "all"]
+    return found._replace(evidence="; ".join([found.evidence, *missing]))
 
 
 def software_family(preset: str) -> str:

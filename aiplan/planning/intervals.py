@@ -30,6 +30,11 @@ UNFITTED = 0.21
 
 It stands for the speed of an accelerator on which no published run was measured.
 """
+UNSEEN = 0.1
+"""Standard deviation of the logarithm of the share of an accelerator that the kernels of fitted software reach.
+
+It stands for the speed of software of which no published run was measured.
+"""
 ENDS = 1.645
 """Standard deviations from the middle of a normal distribution to the ends of nine cases in ten."""
 

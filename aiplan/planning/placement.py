@@ -90,11 +90,10 @@ def _wide(tiers: tuple[Tier, Tier]) -> tuple[Tier, Tier]:
 
 def _bandwidth(net: Wires, traffic: str, ranks: Array, stride: Array, inside: Array) -> float:
     """Return what a rank has of its links or ports at the slowest place that its group crosses."""
-    crosses = topology.crosses(ranks, inside)
     if traffic == "ring":
         found = ring(net, ranks, stride)[0]
     elif traffic == "send":
-        found = send(net, ranks, stride, compose.chosen(crosses, net.outside, net.inside))
+        found = send(net, ranks, stride)[0]
     else:
-        found = compose.chosen(crosses, uniform(net, ranks, stride, inside), net.inside)
+        found = compose.chosen(topology.crosses(ranks, inside), uniform(net, ranks, stride, inside), net.inside)
     return float(np.asarray(found).flat[0])

@@ -19,7 +19,7 @@ from aiplan.adapters.trainings_csv import (
 from aiplan.declare import Diagnostics, InputError, Mapping, Scalar, read, read_start
 from aiplan.declare.patch import set_node
 from aiplan.planning.variants import STDIN, Source, read_any_model
-from aiplan.scenario.files import PUBLISHED, TRAININGS, Place, find_in_library
+from aiplan.scenario.files import PUBLISHED, TRAININGS, UNSEEN, Place, find_in_library
 from aiplan.scenario.runs import MeasuredRun, published_files, resolve_run, runs_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ def measured_runs(
     Parameters
     ----------
     sources : sequence of Source
-        Files of runs, CSV tables, folders of files of runs, names of published files, or text from a pipe.
+        Files of runs, CSV tables, folders of files of runs, names of published files, `unseen` for those that took
+        no part in the fit, or text from a pipe.
     catalog : Catalog
         Where ids are looked up.
     diagnostics : Diagnostics
@@ -82,12 +83,13 @@ def _texts(source: Source, diagnostics: Diagnostics) -> Iterator[tuple[Place, by
     if source.piped is not None:
         yield Place(STDIN, Path("stdin")), source.piped
         return
-    path = Path(source.text)
-    published = find_in_library(PUBLISHED, source.text)
-    if published is not None and not path.exists():
-        path, name = published.path, published.name
-    else:
-        name = source.text
+    path, name = Path(source.text), source.text
+    if not path.exists():
+        if source.text == UNSEEN:
+            yield from _library(UNSEEN)
+            return
+        known = find_in_library(PUBLISHED, source.text) or find_in_library(UNSEEN, source.text)
+        path, name = (known.path, known.name) if known else (path, name)
     if not path.is_dir():
         yield from _text(Place(name, path), diagnostics)
         return

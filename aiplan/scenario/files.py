@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 LIBRARY = "scenarios"
 PUBLISHED = "published"
+UNSEEN = "unseen"
+"""Published runs that no constant is fitted on, and no interval comes from."""
 TRAININGS = "trainings"
 
 

@@ -35,7 +35,7 @@ ATTENTION_FRACTION = 0.3
 MEMORY_FRACTION = 0.7
 KERNELS = (
     "expert_share",
-    "expert_lost_width",
+    "expert_lost_work",
     "expert_passes",
     "attention_share",
     "attention_ramp",

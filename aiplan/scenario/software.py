@@ -131,13 +131,15 @@ class Software(Declared):
         maximum=3,
     )
     attention_ramp: float = number(
-        doc="Sequence length at which fused attention reaches half of its share", default=931.0, minimum=0
+        doc="Sequence length at which fused attention reaches half of its share", default=952.0, minimum=0
     )
     expert_share: float = number(
         doc="Share of that rate that the grouped matmuls of wide experts keep", default=1.0, above=0, maximum=1.5
     )
-    expert_lost_width: float = number(
-        doc="Width of an expert that is lost at the ends of its matmuls", default=688.0, minimum=0
+    expert_lost_work: float = number(
+        doc="Operations of an expert that could be done while a matmul of it starts and ends",
+        default=7.97e9,
+        minimum=0,
     )
     expert_passes: float = number(
         doc="Passes through memory that sorting tokens by expert, and back, takes", default=3.0, minimum=0
@@ -145,8 +147,8 @@ class Software(Declared):
     host_time: float = quantity(
         "time",
         doc="Time the host takes to start the kernels of one layer, one way",
-        default=1.21e-3,
-        default_text="1.21 ms",
+        default=1.22e-3,
+        default_text="1.22 ms",
         minimum=0,
     )
     host_time_experts: float = quantity(
@@ -167,7 +169,7 @@ class Software(Declared):
         minimum=0,
     )
     straggling: float = number(
-        doc="Share of a step by which nodes vary; a step waits for the slowest", default=0.00395, minimum=0, maximum=1
+        doc="Share of a step by which nodes vary; a step waits for the slowest", default=0.00411, minimum=0, maximum=1
     )
     step_overhead: float = quantity(
         "time", doc="Time of a step outside the layers: data loading, logging, synchronisation", default=0.0, minimum=0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from aiplan.planning import evidence
 from aiplan.planning.intervals import (
     ENDS,
     UNFITTED,
+    UNSEEN,
     Like,
     coverage,
     fitted_stretch,
@@ -196,6 +198,32 @@ def test_an_accelerator_without_fitted_figures_has_a_wider_interval_and_says_so(
     alike = interval(evidence.published(), evidence.like(scenario))
     assert (found.high / found.low > 1.05 * alike.high / alike.low) == guessed
     assert found.evidence.endswith(f"none on {accelerator.upper()}") == unseen
+
+
+def test_presets_of_unknown_software_have_the_mean_of_the_fitted_ones_and_their_spread():
+    """One value a fit: presets that share constants count once, and Megatron-Core is 1 by definition."""
+    shares, unknown = {"megatron-core": 1.0}, {}
+    for path in sorted((ROOT / "scenarios" / "software").glob("*.yaml")):
+        preset = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if "kernel_share" in preset.get("fitted", ()):
+            shares[preset.get("fitted_with", path.stem)] = preset["kernel_share"]
+        elif "kernel_share" in preset:
+            unknown[path.stem] = preset["kernel_share"]
+    logs = np.log(list(shares.values()))
+    assert set(unknown) == {"other", "pytorch-fsdp", "deepspeed"}
+    assert list(unknown.values()) == pytest.approx(3 * [float(np.exp(np.mean(logs)))], abs=0.02)
+    assert float(np.std(logs)) == pytest.approx(UNSEEN, abs=0.02)
+
+
+@pytest.mark.parametrize(("software", "wider"), [("megatron-core", False), ("other", True), ("pytorch-fsdp", True)])
+def test_software_without_runs_has_a_wider_interval_and_says_so(software, wider):
+    cluster = {"accelerator": "h100-sxm", "accelerators_per_node": 8, "nodes": 8, "network": {"fabric": "ib-ndr"}}
+    workload = {"sequence_length": 8192, "global_batch": 1024, "tokens": 1e12}
+    scenario = aiplan.load({"model": "llama-3-8b", "workload": workload, "cluster": cluster, "software": software})
+    found = evidence.step_interval(scenario)
+    alike = interval(evidence.published(), evidence.like(scenario))
+    assert (found.high / found.low > 1.05 * alike.high / alike.low) == wider
+    assert found.evidence.endswith(f"none with {software}") == wider
 
 
 def test_sources_that_agree_need_no_stretch_and_are_covered():

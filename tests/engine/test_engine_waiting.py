@@ -80,3 +80,11 @@ def test_nanotron_reduces_after_the_backward_pass_and_all_of_the_gradients():
     whole = answer("software=nanotron", "plan.zero=0", "plan.pipeline=1", "plan.interleave=1")
     assert sharded["step.data.gradients"] == pytest.approx(2.0 * scattered["step.data.gradients"], rel=0.02)
     assert whole["step.data.gradients"] < sharded["step.data.gradients"]
+
+
+def test_a_tied_table_inside_a_node_goes_over_its_links():
+    changes = ("model=gpt3-1.3b", "plan.tensor=1", "plan.pipeline=8", "plan.interleave=1", "workload.global_batch=64")
+    small, large = (
+        answer(*changes, f"cluster.nodes={nodes}", "plan.micro_batch=1")["step.data.embedding"] for nodes in (1, 2)
+    )
+    assert 0.0 < small < 0.3 * large
