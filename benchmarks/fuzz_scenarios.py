@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 GUARD = ROOT / "tests" / "guard"
 SCENARIOS = (*sorted((ROOT / "scenarios").glob("*.yaml")), *sorted((GUARD / "files").rglob("*.yaml")))
-FORMS = ("table", "plain", "json", "csv", "markdown", "github", "junit", "sarif")
+FORMS = ("table", "plain", "json", "csv", "markdown", "github", "gitlab", "junit", "sarif")
 __all__ = ["Done", "Random", "case", "fault_of", "texts", "unreadable"]
 LONGEST = 300
 """Characters of a fault that are printed."""
@@ -92,10 +92,14 @@ def case(number: int, seed: int, known: Texts) -> Case:
         _write("x.json", written(tree_changed(rng.choice(known.saved), rng), rng))
         command = rng.choice((("diff", "x.json", "good.yaml"), ("check", "x.json", "--policy", "policy.yaml")))
         return Case(kind, (*command, "--format", form), form)
-    _write("x.yaml", changed(rng.choice(known.scenarios), known.schemas["scenario"], rng))
+    before = rng.choice(known.scenarios)
+    _write("x.yaml", changed(before, known.schemas["scenario"], rng))
     if rng.random() < 0.2:
         form = rng.choice(USUAL)
-        command = rng.choice((("estimate", "x.yaml"), ("diff", "good.yaml", "x.yaml")))
+        command = rng.choice((("estimate", "x.yaml"), ("diff", "good.yaml", "x.yaml"), ("diff", "before", "after")))
+        if command[1] == "before":
+            _write("before/x.yaml", before)
+            _write("after/x.yaml", Path("x.yaml").read_bytes())
         return Case(kind, (*command, "--format", form), form)
     return Case(kind, ("check", "x.yaml", "--policy", "policy.yaml", "--format", form), form)
 
@@ -104,7 +108,12 @@ def unreadable(form: str, done: Done) -> str:
     """Return what is wrong with a document, if it cannot be read back."""
     if done.fault or not done.out:
         return done.fault
-    readers: dict[str, Callable[[str], object]] = {"json": json.loads, "sarif": json.loads, "junit": ET.fromstring}
+    readers: dict[str, Callable[[str], object]] = {
+        "json": json.loads,
+        "gitlab": json.loads,
+        "sarif": json.loads,
+        "junit": ET.fromstring,
+    }
     try:
         readers.get(form, str)(done.out)
     except (ValueError, ET.ParseError) as problem:
@@ -113,6 +122,7 @@ def unreadable(form: str, done: Done) -> str:
 
 
 def _write(name: str, content: bytes) -> None:
+    Path(name).parent.mkdir(exist_ok=True)
     Path(name).write_bytes(content)
 
 

@@ -41,6 +41,7 @@ class CheckFormat(StrEnum):
     CSV = "csv"
     MARKDOWN = "markdown"
     GITHUB = "github"
+    GITLAB = "gitlab"
     JUNIT = "junit"
     SARIF = "sarif"
 

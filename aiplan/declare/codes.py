@@ -61,6 +61,7 @@ _ROWS = (
     ),
     # AIP117 was a key without a model; every key has one now.
     Code("AIP118", "no-measurements", "The log holds no table of measurements, so there is nothing to fit."),
+    Code("AIP119", "nothing-checked", "A path that was given to a check holds nothing that can be checked."),
     # The catalog
     Code("AIP201", "unknown-catalog-id", "No catalog entry has this name."),
     Code("AIP202", "inconsistent-entry", "The values of a catalog entry contradict each other."),

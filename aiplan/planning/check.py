@@ -7,13 +7,14 @@ Manifests of Kubernetes among the files are held to their kinds and to pools, jo
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.declare import CODES, Diagnostics, InputError, Mark
-from aiplan.planning.discover import targets
+from aiplan.planning.discover import repository, targets
 from aiplan.planning.estimate import estimate
 from aiplan.planning.lints import behind_the_best, smells
 from aiplan.planning.names import unit
@@ -21,7 +22,7 @@ from aiplan.planning.objectives import STEPS_ALONE
 from aiplan.planning.saved import is_saved, read_if_there, read_saved
 from aiplan.planning.variants import STDIN, Loaded, load_source, load_written
 from aiplan.scenario.conditions import CHOICES, SHARE, Condition, read_condition
-from aiplan.scenario.files import find_scenario, locate
+from aiplan.scenario.files import exists, find_scenario, locate
 from aiplan.scenario.policy import CODE_OF, NO_POLICY
 from aiplan.units import quantity
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 STATES = ("ok", "exempt", "note", "warning", "error")
 """How a rule came out, the worst last."""
 BROKEN_RULE, UNKNOWN_RESULT, DOES_NOT_FIT = "AIP401", "AIP402", "does-not-fit"
+MOST_NAMED, MOST_LOOKED_AT = 3, 50
+"""Files that are named, and looked at, where a path has nothing that can be checked."""
 UNKNOWN_INPUT, SAVED_SUFFIX = "an input is unknown", ".json"
 DIMENSION_UNITS = {
     "money": "USD",
@@ -106,7 +109,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """All files of a check, the worst last, and what was left out."""
+    """All files of a check, the worst last, and what was left out; `root` is that of the repository, if any."""
 
     files: tuple[Checked, ...]
     skipped: tuple[Skipped, ...]
@@ -115,6 +118,14 @@ class Check:
     settings: tuple[str, ...] = ()
     pools: str = ""
     holds_manifests: bool = False
+    root: Path | None = None
+
+    def rooted(self, path: str) -> str:
+        """Return a path as the repository has it, wherever in it the check runs; others as they are."""
+        full = Path(os.path.abspath(path))  # noqa: PTH100  links are kept: the repository has them, not what they name
+        if self.root is None or not exists(full) or not full.is_relative_to(self.root):
+            return path
+        return full.relative_to(self.root).as_posix()
 
     @property
     def verdicts(self) -> list[tuple[Checked, Verdict]]:
@@ -172,6 +183,7 @@ def check(
     legal = [one.scenario for one in loaded if one.scenario is not None]
     answers = iter(estimate(legal, convention) if legal else ())
     files = [_missing(text) for text in asked.missing]
+    files += [_idle(text, names) for text, names in asked.idle]
     files += saved.values()
     if asked.manifests:
         from aiplan.planning.manifest_check import check_manifests  # noqa: PLC0415  few checks have any
@@ -202,6 +214,7 @@ def check(
         settings=texts,
         pools=where,
         holds_manifests=bool(asked.manifests),
+        root=repository(),
     )
 
 
@@ -271,7 +284,9 @@ def _verdicts(
     yield from _rules(path, subject, policy)
     limits = policy.file.limits
     slower = behind_the_best(one, unsized, limits) if unsized else ()
-    found = [*smells(one, limits, catalog), *slower]
+    rules = [rule for rule in policy.asked(path) if policy.exempts(path, rule.name) is None]
+    held = [*(condition for condition, _ in one.scenario.expect), *(rule.expectation.condition for rule in rules)]
+    found = [*smells(one, limits, catalog, held), *slower]
     for smell in found:
         level = policy.level(smell.lint)
         if level != "off":
@@ -393,6 +408,25 @@ def _missing(text: str) -> Checked:
     found = Diagnostics()
     found.error(
         "AIP113", f"no file matches '{text}'", hint="give a file, a folder, a pattern or a scenario of the library"
+    )
+    return broken(text, Loaded(None, found))
+
+
+def _idle(text: str, names: Sequence[str]) -> Checked:
+    """Return a path of which nothing can be checked, which must not pass for one that is in order."""
+    from aiplan.planning.imports import title_of  # noqa: PLC0415  only here, and it knows every kind of file
+
+    known = {name: title for name in names[:MOST_LOOKED_AT] if (title := title_of(name)) is not None}
+    shown = list(known or names)[:MOST_NAMED]
+    more = f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else ""
+    passed = ", ".join(f"{name} ({known[name]})" if name in known else name for name in shown)
+    found = Diagnostics()
+    found.error(
+        "AIP119",
+        f"nothing in '{text}' can be checked: no scenario, saved result, manifest or jobs file, only {passed}{more}",
+        hint=f"'aiplan import {' '.join(shown)} -o scenario.yaml' makes a scenario"
+        if known
+        else "give the folder of the scenarios; 'aiplan init' writes one",
     )
     return broken(text, Loaded(None, found))
 

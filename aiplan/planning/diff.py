@@ -39,6 +39,8 @@ ORDER = (
     "carbon_kg",
 )
 """Results in the order that people read them; others follow."""
+FIGURES = (("fits",), ("wallclock_s", "time_to_train_s"), ("step_time_s",), ("memory_bytes_per_gpu",), ("cost_usd",))
+"""The results that say most; of alternatives the first that a result has."""
 Scalar = str | float | bool | None
 
 
@@ -137,6 +139,16 @@ def diff(old: Document, new: Document, threshold: float = 0.0) -> Difference:
         hidden=len(changed) - len(kept),
         threshold=threshold,
     )
+
+
+def figures(old: Document | None, new: Document | None) -> Iterator[Number]:
+    """Yield the results that say most of one or two estimates, whether they changed or not."""
+    before, after = ({} if one is None else results(one) for one in (old, new))
+    for names in FIGURES:
+        name = next((name for name in names if name in before or name in after), "")
+        if name:
+            pair = before.get(name), after.get(name)
+            yield Number(name, *pair, _relative(*pair))
 
 
 def _fields(old: Document | None, new: Document | None) -> Iterator[Input]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiplan.declare import is_file
 from aiplan.planning.variants import Source
-from aiplan.scenario.files import find_scenario
+from aiplan.scenario.files import exists, find_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,13 +37,17 @@ class Skipped(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """The scenarios, manifests and jobs files to check, the files left out, and what was asked for and is not there."""
+    """The scenarios, manifests and jobs files to check, the files left out, and what was asked for and is not there.
+
+    `idle` are paths all of whose files were left out, with these files.
+    """
 
     sources: tuple[Source, ...]
     manifests: tuple[Source, ...]
     jobs: tuple[Source, ...]
     skipped: tuple[Skipped, ...]
     missing: tuple[str, ...]
+    idle: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def targets(paths: Iterable[Source]) -> Targets:
@@ -60,7 +64,8 @@ def targets(paths: Iterable[Source]) -> Targets:
     manifests: dict[str, Source] = {}
     jobs: dict[str, Source] = {}
     skipped: dict[str, Skipped] = {}
-    missing = []
+    missing: list[str] = []
+    idle: list[tuple[str, tuple[str, ...]]] = []
     for one in paths:
         if one.together:
             sources.setdefault(one.text, one)
@@ -69,10 +74,10 @@ def targets(paths: Iterable[Source]) -> Targets:
             kind = manifests if _holds(one, _MANIFEST) else jobs if _holds(one, _JOBS) else sources
             kind.setdefault(one.text, one)
             continue
-        found = list(_below(one.text))
+        found = list(below(one.text))
         missing += [] if found else [one.text]
         for name in found:
-            if _is_scenario(Path(name)):
+            if scenario_at(Path(name)):
                 sources.setdefault(name, Source(name))
             elif _holds(Source(name), _MANIFEST):
                 manifests.setdefault(name, Source(name))
@@ -80,42 +85,56 @@ def targets(paths: Iterable[Source]) -> Targets:
                 jobs.setdefault(name, Source(name))
             elif name not in sources and (not name.endswith(SAVED_SUFFIX) or re.search(_WILD, one.text)):
                 skipped[name] = Skipped(name, NO_RESULT if name.endswith(SAVED_SUFFIX) else NO_SCENARIO)
+        if found and not any(name in kind for kind in (sources, manifests, jobs) for name in found):
+            idle.append((one.text, tuple(found)))
     return Targets(
         sources=tuple(sources.values()),
         manifests=tuple(manifests.values()),
         jobs=tuple(jobs.values()),
         skipped=tuple(skipped.values()),
         missing=tuple(missing),
+        idle=tuple(idle),
     )
 
 
-def _below(text: str) -> Iterator[str]:
+def repository() -> Path | None:
+    """Return the root of the repository of git that the program runs in; None outside of one."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if exists(folder / ".git")), None)
+
+
+def below(text: str) -> Iterator[str]:
+    """Yield the files that a folder or a pattern means, hidden ones left out."""
     path = Path(text)
     if path.is_dir():
         found = (Path(folder) / name for folder, _, names in os.walk(path) for name in names)
         yield from sorted(
-            one.as_posix() for one in found if one.suffix in {*SUFFIXES, SAVED_SUFFIX} and not _hidden(one, path)
+            one.as_posix() for one in found if one.suffix in {*SUFFIXES, SAVED_SUFFIX} and not is_hidden(one, path)
         )
     elif re.search(_WILD, text):
         for name in sorted(glob.glob(text, recursive=True)):  # noqa: PTH207 - keeps a path as it was typed
             if Path(name).is_dir():
-                yield from _below(name)
+                yield from below(name)
             else:
                 yield Path(name).as_posix()
 
 
-def _hidden(path: Path, below: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(below).parts)
+def is_hidden(path: Path, folder: Path) -> bool:
+    """Whether a file, or a folder that it lies in below another one, is hidden."""
+    return any(part.startswith(".") for part in path.relative_to(folder).parts)
 
 
-def _is_scenario(path: Path) -> bool:
-    """Whether a file looks like a scenario or a saved result, well-formed or not."""
-    head = _head(path)
-    if head is None:
-        return True  # reading it will say what is wrong
-    if path.suffix == SAVED_SUFFIX:
+def is_scenario(name: str, head: bytes) -> bool:
+    """Whether a file looks like a scenario or a saved result, well-formed or not, by its name and how it begins."""
+    if name.endswith(SAVED_SUFFIX):
         return re.search(_SAVED, head, re.MULTILINE) is not None
     return re.search(_SCENARIO, head, re.MULTILINE) is not None or re.match(_FLOW, head, re.DOTALL) is not None
+
+
+def scenario_at(path: Path) -> bool:
+    """Whether a file looks like a scenario or a saved result; also where reading it will say what is wrong."""
+    head = _head(path)
+    return head is None or is_scenario(path.name, head)
 
 
 def _holds(source: Source, patterns: tuple[bytes, ...]) -> bool:

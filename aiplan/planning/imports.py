@@ -166,6 +166,16 @@ def is_known(data: bytes, name: str) -> bool:
         return any(item.code == "AIP341" for item in found.items)
 
 
+def title_of(name: str) -> str | None:
+    """Return what a file is, if an importer knows it."""
+    try:
+        data = read_start(Path(name))
+        kind = registry.detected(registry.open_document(data, name, Diagnostics()))
+    except (InputError, OSError, ValueError):
+        return None
+    return None if kind is None else kind.title
+
+
 def count(model: Model) -> Count:
     """Count the parameters of a network, exact to the last digit."""
     values = model_values(model, {})

@@ -12,10 +12,11 @@ from aiplan.planning.search import question_of, search
 from aiplan.units import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from aiplan.catalog.load import Catalog
     from aiplan.planning.estimate import Estimate
+    from aiplan.scenario.conditions import Condition
     from aiplan.scenario.load import Scenario
     from aiplan.scenario.policy import Limits
 
@@ -33,6 +34,8 @@ EFFICIENCIES = {
 }
 """Shares of a rate that real runs reach, and the terms that are in proportion to one."""
 INTERVALS = ("checkpoint.interval", "checkpoint.storage_interval")
+MEMORY = "memory"
+"""What a condition on memory is called; `fits` alone says nothing of room."""
 RINGS = {"tensor": "step.tensor", "context": "step.context", "data": "step.data"}
 """Groups whose traffic is a ring, and the term that waits for it."""
 
@@ -51,7 +54,7 @@ class Smell(NamedTuple):
     bound: float | None = None
 
 
-def smells(one: Estimate, limits: Limits, catalog: Catalog) -> Iterator[Smell]:
+def smells(one: Estimate, limits: Limits, catalog: Catalog, conditions: Iterable[Condition] = ()) -> Iterator[Smell]:
     """Yield everything that looks wrong with an estimate.
 
     Parameters
@@ -62,8 +65,11 @@ def smells(one: Estimate, limits: Limits, catalog: Catalog) -> Iterator[Smell]:
         From where on something is worth telling.
     catalog : Catalog
         What it was made from.
+    conditions : iterable of Condition
+        What the estimate is held to: a bound on memory says how much room is enough, and there is no more to say.
     """
-    yield from _memory(one)
+    if not any(condition.name == MEMORY for condition in conditions):
+        yield from _memory(one, limits)
     yield from _tensor(one)
     yield from _pipeline(one, limits)
     yield from _rings(one, limits)
@@ -101,14 +107,22 @@ def _told_apart() -> float | None:
     return None if found is None else found.lead
 
 
-def _memory(one: Estimate) -> Iterator[Smell]:
+def _memory(one: Estimate, limits: Limits) -> Iterator[Smell]:
+    """Yield that a plan fits tightly: by less than a limit, or else by less than predictions are off by."""
+    hint = "try it, or leave more room"
+    if limits.memory is not None:
+        used = one["memory.needed"] / one["memory.capacity"]
+        if one.fits and used > limits.memory:
+            problem = (
+                f"the plan takes {quantity(used, '%')} of the memory; from {quantity(limits.memory, '%')} on it counts"
+            )
+            yield Smell("memory-near-limit", "plan", problem, hint, used, limits.memory)
+        return
     tight = tightness(one) if one.fits else None
     if tight is not None:
-        used, error = quantity(tight.used, "%"), quantity(tight.error, "%")
-        problem = f"the plan takes {used} of the memory, and a prediction may be {error} too low (90 %)"
-        yield Smell(
-            "memory-near-limit", "plan", problem, "try it, or leave more room", tight.used, 1 / (1 + tight.error)
-        )
+        share, error = quantity(tight.used, "%"), quantity(tight.error, "%")
+        problem = f"the plan takes {share} of the memory, and a prediction may be {error} too low (90 %)"
+        yield Smell("memory-near-limit", "plan", problem, hint, tight.used, 1 / (1 + tight.error))
 
 
 def _tensor(one: Estimate) -> Iterator[Smell]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,18 @@ def is_saved(content: bytes) -> bool:
         return False
     found = _parsed(content)
     return isinstance(found, dict) and str(found.get("schema", "")).startswith(PREFIX)
+
+
+def made_from(content: bytes) -> str:
+    """Return in words which scenario a saved result was made from, and how; nothing where that is not known."""
+    found = _parsed(content)
+    inputs = found.get("inputs") if isinstance(found, dict) else None
+    source = inputs.get("source") if isinstance(inputs, dict) else None
+    if not isinstance(source, str) or not source or source.startswith("<"):
+        return ""
+    settings = inputs.get("settings") if isinstance(inputs, dict) else None
+    changes = [one for one in settings if isinstance(one, str)] if isinstance(settings, list) else []
+    return " ".join([f", {source}", *(["with"] if changes else []), *(f"--set {shlex.quote(one)}" for one in changes)])
 
 
 def read_saved(content: bytes, name: str, diagnostics: Diagnostics) -> dict[str, Any] | None:

@@ -237,6 +237,11 @@ def none_fits(found: Answer) -> tuple[str, str]:
     if not math.isfinite(found.leanest):
         return f"none of {found.plans:,} legal plans meets the conditions", "ask for less with --where"
     capacity = found.scenarios[0].values["cluster.memory_capacity"].number
+    if found.leanest <= capacity:
+        return (
+            f"none of {found.plans:,} legal plans has an answer: some fit, but the run as a whole never ends",
+            "look at reliability and checkpoint: failures, restarts or warm-ups take all of the time",
+        )
     needed, there = quantity(found.leanest, "B"), quantity(capacity, "B")
     return (
         f"none of {found.plans:,} legal plans fits: the leanest needs {needed} per GPU, and there is {there}",

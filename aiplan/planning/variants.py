@@ -192,7 +192,9 @@ def _load(
         return _put_together(source, catalog, diagnostics, settings)
     data = _content(source)
     if _is_saved(data):
-        hint = "give the scenario itself; 'aiplan diff' and 'aiplan check' take saved results"
+        from aiplan.planning.saved import made_from  # noqa: PLC0415  as in _is_saved
+
+        hint = f"give the scenario itself{made_from(data)}; 'aiplan diff' and 'aiplan check' take saved results"
         diagnostics.error("AIP116", f"'{source.text}' is a saved result, and not a scenario", hint=hint)
         return None
     if data.strip() and not OURS.search(data):

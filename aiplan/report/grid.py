@@ -84,7 +84,7 @@ def bar(share: float, *, blocks: bool) -> str:
 
 
 def columns(
-    header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = (), fold: Sequence[int] = ()
+    header: Sequence[str], rows: Sequence[Sequence[str | Text]], right: Sequence[int] = (), fold: Sequence[int] = ()
 ) -> Table:
     """Return rows of text under headings.
 
@@ -92,8 +92,8 @@ def columns(
     ----------
     header : sequence of str
         Headings.
-    rows : sequence of sequence of str
-        Cells.
+    rows : sequence of sequence of str or Text
+        Cells; those of several lines are Text.
     right : sequence of int
         Columns aligned to the right.
     fold : sequence of int
@@ -106,7 +106,7 @@ def columns(
     if any(header):
         table.add_row(*(Text("\n".join(map(clean, cell.split("\n"))), DIM) for cell in header))
     for row in rows:
-        table.add_row(*(Text(clean(cell)) for cell in row))
+        table.add_row(*(cell if isinstance(cell, Text) else Text(clean(cell)) for cell in row))
     return table
 
 

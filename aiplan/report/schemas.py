@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aiplan.report.accuracy import schema as accuracy
+from aiplan.report.changes import schema as changes
 from aiplan.report.check import schema as check
 from aiplan.report.code import schema as code
 from aiplan.report.diff import schema as diff
@@ -92,6 +93,7 @@ def result_schema() -> dict[str, Any]:
             _document("code", code.inputs(), code.result()),
             _document("library", library.inputs(), library.result()),
             _document("diff", diff.inputs(), diff.result()),
+            _document("changes", changes.inputs(), changes.result()),
             _document("sensitivity", sensitivity.inputs(), sensitivity.result()),
             _document("roofline", roofline.inputs(), roofline.result()),
             _document("scale", scale.inputs(), scale.result()),

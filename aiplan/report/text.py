@@ -8,7 +8,9 @@ from typing import Any
 from aiplan.units import quantity, scale
 
 _NOT_DRAWABLE = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]"
-_MARKDOWN = r"[\\`*_\[\]<>|]|:(?=[\w+-]+:)"
+_MARKDOWN = r"[\\`*_~\[\]<>|]|&(?=#?\w+;)|:(?=[\w+-]+:)"
+_BLOCK = r"^(\s*\d*)(?=[#+=.)-])"
+"""Before what makes a line a heading, a rule or an item of a list."""
 _PLAIN_YAML = r"[A-Za-z][A-Za-z0-9_./+ -]*[A-Za-z0-9+]|[A-Za-z]"
 _YAML_WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 _SHOWN_AS = {"-": "1", "": "1", "0": "1"}
@@ -24,6 +26,11 @@ def clean(text: str) -> str:
 def markdown(text: str) -> str:
     """Return user text so that Markdown shows it as it is."""
     return re.sub(_MARKDOWN, lambda match: "\\" + match[0], clean(text))
+
+
+def markdown_line(text: str) -> str:
+    """Return user text as a line of its own in Markdown."""
+    return re.sub(_BLOCK, r"\1\\", markdown(text).strip())
 
 
 def number(value: float | None, unit: str) -> str:

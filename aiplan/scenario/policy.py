@@ -100,6 +100,13 @@ class Limits(Declared):
         default=0.01,
         minimum=0,
     )
+    memory: float | None = quantity(
+        "fraction",
+        doc="Share of the memory that a plan may take; if not given, what predictions are off by is left as room",
+        default=None,
+        minimum=0,
+        maximum=1,
+    )
     behind: float | None = quantity(
         "fraction",
         doc="Share by which the plan may be slower than the best; if not given, what the order of two plans is off by",

@@ -51,7 +51,10 @@ def fixed(monkeypatch):
         ]
 
     like = Like("A100", "dense", "1 to 8")
-    rows = [(f"p-{index}", f"source-{index % 4}", like, 0.8 + 0.02 * index) for index in range(25)]
+    some = like._replace(software="megatron")  # known, and too few to be the only evidence
+    rows = [
+        (f"p-{index}", f"source-{index % 4}", like if index % 2 else some, 0.8 + 0.02 * index) for index in range(25)
+    ]
     monkeypatch.setattr(accuracy, "estimate", predict)
     memory = [
         (f"m-{index}", f"source-{index % 4}", Like("megatron", "device", ""), 0.8 + 0.02 * index) for index in range(25)

@@ -24,6 +24,7 @@ GOLDENS = {
     "csv": [*ALL, "--format", "csv"],
     "json": [*ALL, "--format", "json"],
     "github": [*ALL, "--format", "github"],
+    "gitlab": [*ALL, "--format", "gitlab"],
     "junit": [*ALL, "--format", "junit"],
     "sarif": [*ALL, "--format", "sarif"],
     "no policy": ["check", "clusters/good.yaml"],
@@ -113,6 +114,40 @@ def test_a_pipe(run, folder):
     done = run("check", "-", "--format", "json", stdin=text)
     assert done.code == 1
     assert json.loads(done.out)["result"]["files"][0]["file"] == "<stdin>"
+
+
+FOREIGN = {
+    "ds.json": '{"zero_optimization": {"stage": 2}, "train_micro_batch_size_per_gpu": 1}',
+    "config.json": '{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "vocab_size": 8}',
+    "values.yaml": "replicas: 2\n",
+}
+
+
+@pytest.mark.parametrize("names", [["ds.json", "config.json", "values.yaml"], ["values.yaml"]])
+@pytest.mark.parametrize("form", ["table", "json", "github", "junit", "sarif", "markdown"])
+def test_a_check_of_nothing_does_not_pass(names, form, run, folder, golden):
+    other = folder / "other"
+    other.mkdir()
+    for name in names:
+        (other / name).write_text(FOREIGN[name], encoding="utf-8")
+    done = run("check", "other", "--format", form, "--exit-zero")
+    assert done.code == 2
+    assert "AIP119" in done.out
+    assert ("aiplan import other/config.json other/ds.json" in done.out) == (len(names) > 1)
+    if form == "table":
+        assert done.text == golden(name=names[0])
+
+
+def test_each_path_has_to_lead_to_something(run, folder):
+    (folder / "other").mkdir()
+    (folder / "other" / "values.yaml").write_text("replicas: 2\n", encoding="utf-8")
+    for path in ("other", "other/*.yaml", "oth*"):
+        files = document(run, GOOD, path, code=2)["files"]
+        assert [(file["file"], file["state"]) for file in files] == [(GOOD, "ok"), (path, "broken")]
+    shutil.copy(folder / GOOD, folder / "other" / "a.yaml")
+    assert document(run, "other", code=0)["skipped"] == [
+        {"file": "other/values.yaml", "why": "it has neither workload nor cluster"}
+    ]
 
 
 def test_what_is_skipped_is_named(run, folder):
@@ -219,6 +254,34 @@ def test_an_interval_that_is_not_given_or_cannot_cost_is_no_finding(run, change)
     assert "costly-interval" not in found(run, WHOLE, *RUN, *change)
 
 
+TIGHT = [GOOD, "--set", "plan.micro_batch=2"]
+
+
+def test_how_near_the_limit_is_what_the_house_says(run, folder):
+    """A plan of about 88 % of the memory: usual line, the line of a policy, and rules that bound memory themselves."""
+
+    def verdict(policy, *settings):
+        (folder / "p.yaml").write_text(policy, encoding="utf-8")
+        return found(run, *TIGHT, *settings, "--policy", "p.yaml").get("memory-near-limit")
+
+    usual = verdict("name: none\n")
+    assert 0.8 < usual["found"] < 1
+    share = usual["found"]
+    assert verdict("limits: {memory: 99 %}\n") is None
+    assert verdict(f"limits: {{memory: {share + 0.001}}}\n") is None
+    nearer = verdict(f"limits: {{memory: {share - 0.001}}}\n")
+    assert (nearer["found"], nearer["bound"]) == (share, share - 0.001)
+    for bound in ("99 %", "50 %", "70 GiB"):
+        assert verdict(f"rules: [memory <= {bound}]\n".replace("[", "[{require: ").replace("]", "}]")) is None
+        assert verdict("name: none\n", "--set", f"expect=[memory <= {bound}]") is None
+    assert verdict("rules: [{require: memory <= 99 %, level: off}]\n") == usual
+    assert verdict("rules: [{require: memory <= 99 %, paths: [other/**]}]\n") == usual
+    exempt = "exempt: [{paths: ['**'], rules: [memory], why: a trial}]\n"
+    assert verdict(f"rules: [{{require: memory <= 99 %}}]\n{exempt}") == usual
+    assert verdict("rules: [{require: fits}]\n") == usual
+    assert verdict("limits: {memory: 10 %}\n", "--set", "plan.micro_batch=8") is None
+
+
 def test_levels_and_limits_of_a_policy(run, folder):
     (folder / "p.yaml").write_text("lints: {large-bubble: error, tensor-across-nodes: off}\n", encoding="utf-8")
     verdicts = found(run, ODD, "--policy", "p.yaml")
@@ -273,5 +336,5 @@ def test_two_hundred_files_of_which_thirty_are_broken(run, folder):
 
 
 def test_the_same_input_gives_the_same_bytes(run):
-    for form in ("json", "sarif", "junit", "github", "markdown"):
+    for form in ("json", "sarif", "junit", "github", "gitlab", "markdown"):
         assert run(*ALL, "--format", form).out == run(*ALL, "--format", form).out

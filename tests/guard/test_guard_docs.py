@@ -14,6 +14,8 @@ from aiplan.declare import CODES, Diagnostics
 from aiplan.report.code.pages import pages
 from aiplan.report.schemas import schema_of
 from aiplan.scenario.policy import LINTS, Limits, read_policy
+from tests.guard import published
+from tests.guard.published import faults
 from tests.guard.test_guard_diff import git
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +47,7 @@ def steps(name):
         if kind == "yaml" and isinstance(found := yaml.safe_load(text), dict) and name in found
     )
     if name == "clusters":
-        return [{"run": line} for line in content["clusters"]["script"]]
+        return [{"run": line} for part in ("script", "after_script") for line in content["clusters"][part]]
     return content["jobs"]["check"]["steps"]
 
 
@@ -53,7 +55,8 @@ def test_the_workflow_of_gitlab_runs(folder, run):
     lines = [step["run"] for step in steps("clusters")]
     assert lines[0] == "pip install aiplan"
     codes = [run(*line.split()[1:]).code for line in lines[1:]]
-    assert codes == [2]  # a scenario of the folder is broken, and so is the job
+    assert codes == [2, 2]  # a scenario of the folder is broken, and so is the job
+    assert json.loads((folder / "quality.json").read_text(encoding="utf-8"))
     assert (folder / "report.xml").read_text(encoding="utf-8").startswith("<?xml")
 
 
@@ -81,13 +84,32 @@ def test_the_workflow_of_github_runs(known, folder, run):
     assert calls[0] == "api repos/o/r/issues/7/comments --paginate"
     update = "api --method PATCH repos/o/r/issues/comments/42 -F body=@comment.md"
     assert calls[1:] == [update if known else "pr comment 7 --body-file comment.md"]
-    assert (folder / "comment.md").read_text(encoding="utf-8").startswith("<!-- aiplan:diff:clusters/good.yaml -->")
+    assert (folder / "comment.md").read_text(encoding="utf-8").startswith("<!-- aiplan:diff:clusters -->")
     assert json.loads((folder / "aiplan.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
 
 
 @pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "yaml"])
 def test_blocks_are_yaml(text):
     assert isinstance(yaml.safe_load(text), dict)
+
+
+def workflows():
+    """Yield every workflow of the page as its program reads it, for which `on` is a word and not true."""
+    for kind, text in BLOCKS:
+        content = yaml.safe_load(text) if kind == "yaml" else {}
+        if {"jobs", "clusters"} & content.keys():
+            words = {"on" if key is True else key: value for key, value in content.items()}
+            yield "github-workflows" if "jobs" in content else "gitlab-ci", words
+
+
+def test_workflows_are_what_their_programs_publish():
+    found = dict(workflows())
+    assert found.keys() == {"github-workflows", "gitlab-ci"}
+    for kind, content in found.items():
+        assert faults(published.workflow(kind), content) == []
+        body = content["jobs"]["check"] if "jobs" in content else content["clusters"]
+        body["step"] = body.pop("steps", None) or body.pop("script")
+        assert faults(published.workflow(kind), content)
 
 
 def test_lints_and_limits_are_listed():

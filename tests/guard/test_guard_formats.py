@@ -2,183 +2,33 @@
 
 import json
 import re
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft7Validator
 
 from aiplan.declare import CODES, Diagnostics, Mark
 from aiplan.planning.check import Check, Checked, Verdict
 from aiplan.planning.variants import Loaded
-from aiplan.report.check import OF_CI, github, junit, sarif
+from aiplan.report.check import OF_CI, github, gitlab, junit, markdown, sarif
 from aiplan.scenario.policy import NO_POLICY
+from tests.guard import published
+from tests.guard.published import faults
 
 ALL = ("check", "clusters", "--policy", "policy.yaml")
-POSITION = {"type": "integer", "minimum": 1}
-MESSAGE = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
-ARTIFACT = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["uri"],
-    "properties": {
-        "uri": {"type": "string", "pattern": "^[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*$"},
-        "uriBaseId": {"type": "string"},
-    },
-}
-LEVEL = {"enum": ["none", "note", "warning", "error"]}
-SARIF = {
-    "type": "object",
-    "required": ["version", "runs"],
-    "additionalProperties": False,
-    "properties": {
-        "$schema": {"type": "string", "format": "uri"},
-        "version": {"const": "2.1.0"},
-        "runs": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["tool"],
-                "additionalProperties": False,
-                "properties": {
-                    "tool": {
-                        "type": "object",
-                        "required": ["driver"],
-                        "additionalProperties": False,
-                        "properties": {
-                            "driver": {
-                                "type": "object",
-                                "required": ["name"],
-                                "additionalProperties": False,
-                                "properties": {
-                                    "name": {"type": "string"},
-                                    "version": {"type": "string"},
-                                    "rules": {
-                                        "type": "array",
-                                        "uniqueItems": True,
-                                        "items": {
-                                            "type": "object",
-                                            "required": ["id"],
-                                            "additionalProperties": False,
-                                            "properties": {
-                                                "id": {"type": "string"},
-                                                "name": {"type": "string"},
-                                                "shortDescription": MESSAGE,
-                                                "help": MESSAGE,
-                                                "defaultConfiguration": {
-                                                    "type": "object",
-                                                    "additionalProperties": False,
-                                                    "properties": {"level": LEVEL},
-                                                },
-                                            },
-                                        },
-                                    },
-                                },
-                            }
-                        },
-                    },
-                    "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-                    "originalUriBaseIds": {"type": "object"},
-                    "results": {
-                        "type": "array",
-                        "items": {
-                            "type": "object",
-                            "required": ["message"],
-                            "additionalProperties": False,
-                            "properties": {
-                                "ruleId": {"type": "string"},
-                                "ruleIndex": {"type": "integer", "minimum": -1},
-                                "level": LEVEL,
-                                "message": MESSAGE,
-                                "locations": {
-                                    "type": "array",
-                                    "items": {
-                                        "type": "object",
-                                        "additionalProperties": False,
-                                        "properties": {
-                                            "physicalLocation": {
-                                                "type": "object",
-                                                "additionalProperties": False,
-                                                "required": ["artifactLocation"],
-                                                "properties": {
-                                                    "artifactLocation": ARTIFACT,
-                                                    "region": {
-                                                        "type": "object",
-                                                        "additionalProperties": False,
-                                                        "properties": {
-                                                            "startLine": POSITION,
-                                                            "startColumn": POSITION,
-                                                            "endColumn": POSITION,
-                                                        },
-                                                    },
-                                                },
-                                            }
-                                        },
-                                    },
-                                },
-                                "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
-                                "suppressions": {
-                                    "type": "array",
-                                    "uniqueItems": True,
-                                    "items": {
-                                        "type": "object",
-                                        "required": ["kind"],
-                                        "additionalProperties": False,
-                                        "properties": {
-                                            "kind": {"enum": ["inSource", "external"]},
-                                            "justification": {"type": "string"},
-                                        },
-                                    },
-                                },
-                            },
-                        },
-                    },
-                },
-            },
-        },
-    },
-}
-"""What SARIF 2.1.0 (OASIS standard, section 3) asks of the parts that are written here; other parts are refused."""
-
-
 COUNTED = {"tests", "failures", "errors"}
-SAID = ({"type", "message"}, set(), set(), True)
-JUNIT = {
-    "testsuites": ({"name", "time", "disabled"} | COUNTED, set(), {"testsuite"}, False),
-    "testsuite": (
-        {"name", "time", "disabled", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"}
-        | COUNTED,
-        {"name", *COUNTED},
-        {"testsuite", "properties", "testcase", "system-out", "system-err"},
-        False,
-    ),
-    "testcase": (
-        {"name", "classname", "time", "timestamp", "status", "class", "file", "line", "log", "group", "url"},
-        {"name"},
-        {"skipped", "error", "failure", "system-out", "system-err"},
-        False,
-    ),
-    "failure": SAID,
-    "error": SAID,
-    "skipped": SAID,
-    "system-out": (set(), set(), set(), True),
-    "system-err": (set(), set(), set(), True),
-}
-"""By element: attributes, those that are due, elements inside, and whether there may be text: what the schema of Jenkins'
-xUnit plugin takes (https://github.com/jenkinsci/xunit-plugin, junit-10.xsd)."""
+URI = re.compile(r"[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*")
 
 
 def check_junit(text):
+    """Hold XML against its published schema, which takes any text where a number is due."""
     root = xml(text)
-    assert root.tag == "testsuites"
+    assert faults(published.junit(), root) == []
     for one in root.iter():
-        attributes, due, inside, talks = JUNIT[one.tag]
-        assert due <= one.attrib.keys() <= attributes
-        assert {child.tag for child in one} <= inside
-        assert talks or not (one.text or "").strip()
         assert not (one.tail or "").strip()
-        assert all(one.get(name, "0").isdecimal() for name in COUNTED | {"skipped", "line"})
+        assert all(one.get(name, "0").isdecimal() for name in COUNTED | {"skipped"})
     return root
 
 
@@ -304,8 +154,9 @@ def test_no_text_breaks_junit(text, name):
 
 
 def check_sarif(text):
+    """Hold a log against the published schema, and against what it says in words only."""
     content = json.loads(text)
-    Draft7Validator(SARIF).validate(content)
+    assert faults(published.sarif(), content) == []
     for one in content["runs"]:
         rules = one["tool"]["driver"]["rules"]
         assert len({rule["id"] for rule in rules}) == len(rules)
@@ -314,6 +165,7 @@ def check_sarif(text):
             for place in result["locations"]:
                 region = place["physicalLocation"].get("region")
                 assert region is None or region["endColumn"] >= region["startColumn"]
+                assert URI.fullmatch(place["physicalLocation"]["artifactLocation"]["uri"])
                 base = place["physicalLocation"]["artifactLocation"].get("uriBaseId")
                 assert base is None or base in one["originalUriBaseIds"]
         prints = [json.dumps(result["partialFingerprints"]) for result in one["results"]]
@@ -331,6 +183,65 @@ def test_sarif(run):
     assert sum("suppressions" in result for result in content["runs"][0]["results"]) == counts["exempt"]
 
 
+def check_gitlab(text):
+    """Hold a report against what GitLab asks of each finding."""
+    found = json.loads(text)
+    for one in found:
+        assert one.keys() == {"description", "check_name", "fingerprint", "severity", "location"}
+        assert one["severity"] in {"info", "minor", "major", "critical", "blocker"}
+        assert one["location"].keys() == {"path", "lines"}
+        assert one["location"]["lines"]["begin"] >= 1
+        assert not one["location"]["path"].startswith("./")
+        assert one["description"]
+    prints = [one["fingerprint"] for one in found]
+    assert len(prints) == len(set(prints))
+    return found
+
+
+def test_gitlab(run):
+    found = check_gitlab(run(*ALL, "--format", "gitlab").out)
+    counts = json.loads(run(*ALL, "--format", "json").out)["result"]["counts"]
+    severities = [one["severity"] for one in found]
+    assert severities.count("major") + severities.count("blocker") == counts["error"]
+    assert severities.count("blocker") == 4
+    assert severities.count("minor") == counts["warning"]
+    results = check_sarif(run(*ALL, "--format", "sarif").out)["runs"][0]["results"]
+    known = {one["partialFingerprints"]["aiplanVerdict/v1"] for one in results if "suppressions" not in one}
+    assert {one["fingerprint"] for one in found} == known
+
+
+@given(texts, texts.filter(bool))
+def test_no_text_breaks_gitlab(text, name):
+    found = check_gitlab(gitlab.text(answered(verdict(text=text or "x"), verdict("exempt", why=text), path=name)))
+    assert len(found) == 1
+
+
+def kept(start, end):
+    """Return every text that goldens of any test keep, from one mark to another."""
+    texts = [path.read_text(encoding="utf-8") for path in Path(__file__).parents[1].glob("**/__snapshots__/**/*.txt")]
+    return [text[text.index(start) : text.rindex(end) + len(end)] for text in texts if start in text]
+
+
+def test_every_golden_of_these_formats_is_valid():
+    found = [check_junit(text) for text in kept("<testsuites", "</testsuites>")]
+    assert found
+    assert all(len(root) for root in found)
+    found = [check_sarif(text) for text in kept('{\n  "$schema": "https://docs.oasis-open.org/sarif', "\n}\n")]
+    assert found
+    assert all(content["runs"][0]["results"] for content in found)
+
+
+def test_the_published_schemas_refuse():
+    """Else nothing that passes them means anything."""
+    answer = answered(verdict())
+    root = xml(junit.text(answer))
+    root[0][0].set("line", "7")
+    assert faults(published.junit(), root)
+    content = json.loads(sarif.text(answer))
+    content["runs"][0]["results"][0]["level"] = "fatal"
+    assert faults(published.sarif(), content)
+
+
 @given(texts.filter(bool), texts.filter(bool))
 def test_no_text_breaks_sarif(text, name):
     check_sarif(sarif.text(answered(verdict(text=text), verdict("exempt", why=text), path=name)))
@@ -338,6 +249,51 @@ def test_no_text_breaks_sarif(text, name):
 
 def test_every_code_can_be_a_rule():
     check_sarif(sarif.text(answered(*(verdict()._replace(code=code, rule=row.name) for code, row in CODES.items()))))
+
+
+def places(run, *arguments):
+    """Return the files that annotations and SARIF name, in order."""
+    properties = [one for _, one, _ in commands(run("check", *arguments, "--format", "github").out)]
+    results = check_sarif(run("check", *arguments, "--format", "sarif").out)["runs"][0]["results"]
+    uris = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results}
+    return sorted({one["file"] for one in properties}), sorted(uris), [one["partialFingerprints"] for one in results]
+
+
+def test_places_are_those_of_the_repository(run, folder, monkeypatch):
+    """GitHub takes paths from the root of the repository, whichever folder the step runs in."""
+    from_above = places(run, "clusters", "--policy", "policy.yaml")
+    assert from_above[0] == from_above[1]
+    assert all(name.startswith("clusters/") for name in from_above[0])
+    (folder / ".git").mkdir()
+    assert places(run, "clusters", "--policy", "policy.yaml") == from_above
+    monkeypatch.chdir(folder / "clusters")
+    assert places(run, ".", "--policy", "../policy.yaml")[:2] == from_above[:2]
+    assert places(run, str(folder / "clusters"), "--policy", "../policy.yaml")[:2] == from_above[:2]
+    late = places(run, "late.yaml")
+    assert late == places(run, "../clusters/late.yaml") == places(run, str(folder / "clusters" / "late.yaml"))
+    monkeypatch.chdir(folder)
+    assert late == places(run, "clusters/late.yaml")
+    assert places(run, "nowhere.yaml")[0] == ["nowhere.yaml"]
+    monkeypatch.chdir(folder.parent)
+    assert places(run, str(folder / "clusters" / "late.yaml"))[0] == [str(folder / "clusters" / "late.yaml")]
+
+
+@pytest.mark.parametrize(("state", "other"), [("error", "ok"), ("ok", "error"), ("warning", "warning")])
+def test_a_comment_is_never_too_long(state, other, monkeypatch):
+    """GitHub refuses more than 65,536 characters; what is left out is counted."""
+    many = [verdict(state, f"number {index}; " + "x" * 200) for index in range(400)]
+    few = [verdict(other, f"other {index};") for index in range(3)]
+    page = markdown.page(answered(*few, *many))
+    assert 55_000 < len(page) < 65_536
+    shown = len(re.findall(r"number \d+;", page))
+    assert 100 < shown < 400
+    assert ("of which" if state == "ok" else "more errors and warnings are too long for a comment") in page
+    if other == "error":
+        assert all(f"other {index};" in page for index in range(3))
+    whole = markdown.page(answered(*few, *many[:50]))
+    assert "too long" not in whole
+    assert "of which" not in whole
+    assert len(re.findall(r"number \d+;", whole)) == 50
 
 
 def test_a_fingerprint_outlives_a_moved_line():
@@ -356,6 +312,8 @@ def test_nothing_to_tell(form, run):
         check_sarif(done.out)
     if form == "junit":
         check_junit(done.out)
+    if form == "gitlab":
+        assert check_gitlab(done.out) == []
     if form == "github":
         assert commands(done.out) == []
 

@@ -307,12 +307,18 @@ def test_what_cannot_be_written_is_an_error(run, folder):
 
 
 def test_a_saved_result_is_no_scenario(run, folder):
+    """Curves need the scenario; the error says which one that is."""
     (folder / "small.yaml").write_bytes(SMALL)
-    run("estimate", "small.yaml", "--format", "json", "-o", "saved.json")
+    run("estimate", "small.yaml", "--format", "json", "-o", "saved.json", "--set", "name=a b")
     done = run("report", "saved.json", "-o", "out.html")
     assert done.code == 2
-    assert done.err.startswith("error[AIP116]: 'saved.json' is a saved result, and not a scenario\n")
-    assert "1 error" in done.err
+    assert done.err == (
+        "error[AIP116]: 'saved.json' is a saved result, and not a scenario\n"
+        "hint: give the scenario itself, small.yaml with --set 'name=a b'; 'aiplan diff' and 'aiplan check' take saved "
+        "results\n\n1 error\n"
+    )
+    (folder / "odd.json").write_text('{"schema": "aiplan.search/1", "inputs": {"settings": 3}}', encoding="utf-8")
+    assert "hint: give the scenario itself; 'aiplan diff'" in run("estimate", "odd.json").err
 
 
 def test_exit_code_says_that_one_does_not_fit(run, folder):

@@ -8,6 +8,7 @@ from jsonschema import Draft7Validator
 
 from aiplan.adapters.kubernetes_fields import KINDS
 from aiplan.report.schemas import schema_of
+from tests.guard.test_guard_formats import check_junit, check_sarif
 
 FLAVORS = ("pod", "job", "pytorchjob", "jobset", "volcano", "kueue")
 CORE = {"Pod", "Job", "Namespace", "Service", "PodDisruptionBudget", "PriorityClass", "ResourceQuota", "LimitRange"}
@@ -406,6 +407,8 @@ def test_formats_of_machines_name_manifest_and_line(run, mixed, form):
     assert "a pod asks for 8 GPUs, and the largest node of its pools has 2" in done.out
     assert "its pools take 4 such pods, and it needs 9" in done.out
     assert "all/jobs.yaml" in done.out
+    if form in {"junit", "sarif"}:
+        {"junit": check_junit, "sarif": check_sarif}[form](done.out)
 
 
 def test_jobs_files_are_held_to_their_own_pools_and_quotas(run, folder, golden):

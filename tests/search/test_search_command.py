@@ -43,6 +43,7 @@ GOLDENS = {
     "two engines": [*PLAIN, "--workers", "2", "--dask", "tcp://127.0.0.1:1"],
     "estimate auto": ["estimate", "auto.yaml"],
     "estimate auto does not fit": ["estimate", "auto.yaml", "--set", "model=gpt3-175b"],
+    "estimate auto never ends": ["estimate", "auto.yaml", "--set", "reliability={warm_up: 3e13 days}"],
     "words": [*WORDS],
     "words with all": [*WORDS, "--sequence", "8192", "--batch", "128", "--format", "plain"],
     "words and file": [*WORDS, "--set", "plan.tensor=1", "small.yaml"],

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from aiplan.planning.check import Check
     from aiplan.report.console import Look
 
-OF_CI = ("github", "junit", "sarif")
+OF_CI = ("github", "gitlab", "junit", "sarif")
 _usual: Report[Check] = Report(__name__)
 
 

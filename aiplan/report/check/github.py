@@ -1,7 +1,8 @@
 """A check as workflow commands of GitHub Actions, which become annotations beside the lines of a pull request.
 
 A step shows ten annotations of a level and silently drops the rest, so the tenth says how many more there are, and
-these follow as plain lines of the log. https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+these follow as plain lines of the log. Paths are those of the repository, whichever of its folders the step runs in.
+https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def _lines(answer: Check) -> Iterator[str]:
         found.sort(key=lambda pair: not pair[1].broken)  # what cannot be read is told first
         shown = found if len(found) <= MOST else found[: MOST - 1]
         rest = found[len(shown) :]
-        yield from (_annotation(command, file, one) for file, one in shown)
+        yield from (_annotation(answer, command, file, one) for file, one in shown)
         if rest:
             files = sorted({file.path for file, _ in rest})
             said = f"{len(rest):,} more of this level in {', '.join(files)}: they are in the log of this step"
@@ -44,13 +45,13 @@ def _lines(answer: Check) -> Iterator[str]:
     yield f"{wording.verdict(answer)}: {wording.counts(answer)}"
 
 
-def _annotation(command: str, file: Checked, one: Verdict) -> str:
+def _annotation(answer: Check, command: str, file: Checked, one: Verdict) -> str:
     mark = one.mark
     title = f"{one.code} {one.rule}"
     if mark is None or mark.is_option:
-        place: dict[str, object] = {"file": file.path}
+        place: dict[str, object] = {"file": answer.rooted(file.path)}
     else:
-        place = {"file": mark.file, "line": mark.line, "col": mark.column, "endColumn": mark.end_column}
+        place = {"file": answer.rooted(mark.file), "line": mark.line, "col": mark.column, "endColumn": mark.end_column}
     return _command(command, place | {"title": title}, wording.message(one))
 
 

@@ -5,8 +5,6 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -15,6 +13,8 @@ from aiplan import __version__
 from aiplan.declare import CODES
 from aiplan.report import documents
 from aiplan.report.check import wording
+from aiplan.report.check.identity import told
+from aiplan.report.code.pages import pages
 from aiplan.report.text import clean
 from aiplan.scenario.policy import LINTS
 
@@ -29,14 +29,15 @@ ROOT = "SRCROOT"
 
 def text(answer: Check) -> str:
     """Return a check as a SARIF log of one run."""
-    told = [(file, one) for file, one in answer.verdicts if one.state != "ok"]
-    codes = sorted({one.code for _, one in told})
-    seen: Counter[str] = Counter()
+    found = list(told(answer))
+    codes = sorted({one.code for _, one, _ in found})
     run = {
         "tool": {"driver": {"name": "aiplan", "version": __version__, "rules": [_rule(code) for code in codes]}},
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {ROOT: {"description": {"text": "The folder that the check ran in."}}},
-        "results": [_result(file, one, codes.index(one.code), seen) for file, one in told],
+        "originalUriBaseIds": {
+            ROOT: {"description": {"text": "The root of the repository, or else the folder that the check ran in."}}
+        },
+        "results": [_result(answer, *each, codes.index(each[1].code)) for each in found],
     }
     return documents.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]})
 
@@ -47,41 +48,35 @@ def _rule(code: str) -> dict[str, Any]:
         "id": code,
         "name": row.name,
         "shortDescription": {"text": row.explanation},
+        "fullDescription": {"text": pages()[code].why},
         "help": {"text": f"{row.explanation} See 'aiplan explain {code}'."},
         "defaultConfiguration": {"level": LINTS.get(row.name, "error")},
     }
 
 
-def _result(file: Checked, one: Verdict, rule: int, seen: Counter[str]) -> dict[str, Any]:
+def _result(answer: Check, file: Checked, one: Verdict, fingerprint: str, rule: int) -> dict[str, Any]:
     level = one.state if one.state in {"note", "warning", "error"} else "none"
-    identity = f"{one.code}\0{one.rule}\0{file.path}"
-    seen[identity] += 1
     found = {
         "ruleId": one.code,
         "ruleIndex": rule,
         "level": level,
         "message": {"text": clean(wording.message(one))},
-        "locations": [{"physicalLocation": _location(file.path, one.mark)}],
-        "partialFingerprints": {"aiplanVerdict/v1": _digest(f"{identity}\0{seen[identity]}")},
+        "locations": [{"physicalLocation": _location(answer, file.path, one.mark)}],
+        "partialFingerprints": {"aiplanVerdict/v1": fingerprint},
     }
     if one.state == "exempt":
         found["suppressions"] = [{"kind": "external", "justification": clean(one.why)}]
     return found
 
 
-def _location(path: str, mark: Mark | None) -> dict[str, Any]:
+def _location(answer: Check, path: str, mark: Mark | None) -> dict[str, Any]:
     if mark is None or mark.is_option:
-        return {"artifactLocation": _artifact(path)}
+        return {"artifactLocation": _artifact(answer.rooted(path))}
     region = {"startLine": mark.line, "startColumn": mark.column, "endColumn": max(mark.end_column, mark.column)}
-    return {"artifactLocation": _artifact(mark.file), "region": region}
+    return {"artifactLocation": _artifact(answer.rooted(mark.file)), "region": region}
 
 
 def _artifact(path: str) -> dict[str, str]:
     if PurePath(path).is_absolute():
         return {"uri": PurePath(path).as_uri()}
     return {"uri": quote(path.replace("\\", "/")), "uriBaseId": ROOT}
-
-
-def _digest(identity: str) -> str:
-    """Return what tells one verdict from another though lines move."""
-    return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -17,15 +17,24 @@ HEADER = ("kind", "name", "old", "new", "change", "old_where", "new_where")
 
 def document(answer: Difference) -> str:
     """Return a JSON document `aiplan.diff/1`."""
-    sides = zip(("old", "new"), answer.names, answer.sources, strict=True)
-    inputs: dict[str, Any] = {side: {"scenario": name, "source": source} for side, name, source in sides}
-    result = {
+    return documents.document("diff", sides(answer) | {"threshold": answer.threshold}, [], content(answer), [])
+
+
+def sides(answer: Difference) -> dict[str, Any]:
+    """Return what was compared."""
+    pairs = zip(("old", "new"), answer.names, answer.sources, strict=True)
+    return {side: {"scenario": name, "source": source} for side, name, source in pairs}
+
+
+def content(answer: Difference) -> dict[str, Any]:
+    """Return what lies between, as plain data."""
+    return {
         "changed": answer.changed,
         "fields": [one._asdict() for one in answer.fields],
         "alone": [one._asdict() for one in answer.alone],
         "remarks": [one._asdict() for one in answer.remarks],
-        "values": [_number(one) for one in answer.follows],
-        "results": [_number(one) for one in answer.results],
+        "values": [number(one) for one in answer.follows],
+        "results": [number(one) for one in answer.results],
         "terms": [
             {
                 "tree": one.tree,
@@ -40,7 +49,6 @@ def document(answer: Difference) -> str:
         ],
         "results_within_threshold": answer.hidden,
     }
-    return documents.document("diff", inputs | {"threshold": answer.threshold}, [], result, [])
 
 
 def rows(answer: Difference) -> Iterator[tuple[Cell, ...]]:
@@ -52,11 +60,12 @@ def rows(answer: Difference) -> Iterator[tuple[Cell, ...]]:
         for name, change in one.changes.items():
             yield "alone", f"{one.name}: {name}", None, None, change, "", ""
     for kind, numbers in (("value", answer.follows), ("result", answer.results)):
-        for number in numbers:
-            yield kind, number.name, number.old, number.new, number.relative, "", ""
+        for each in numbers:
+            yield kind, each.name, each.old, each.new, each.relative, "", ""
     for term in answer.terms:
         yield "term", term.name, term.old, term.new, term.share, "", ""
 
 
-def _number(one: Number) -> dict[str, Any]:
+def number(one: Number) -> dict[str, Any]:
+    """Return a number before and after."""
     return {"name": one.name, "old": one.old, "new": one.new, "change": one.relative}

@@ -10,15 +10,23 @@ from aiplan.report.schema_parts import COUNT, NUMBER, TEXT, UNKNOWN, closed, ite
 
 def inputs() -> dict[str, Any]:
     """Return the schema of what was compared."""
-    side = closed({"scenario": TEXT, "source": TEXT})
-    return closed({"old": side, "new": side, "threshold": NUMBER})
+    return closed(sides() | {"threshold": NUMBER})
+
+
+def sides() -> dict[str, Any]:
+    """Return the schemas of the two sides."""
+    return dict.fromkeys(("old", "new"), closed({"scenario": TEXT, "source": TEXT}))
+
+
+def number() -> dict[str, Any]:
+    """Return the schema of a number before and after."""
+    scalar = {"type": ["string", "number", "boolean", "null"]}
+    return closed({"name": TEXT, "old": scalar, "new": scalar, "change": UNKNOWN})
 
 
 def result() -> dict[str, Any]:
     """Return the schema of what lies between."""
-    scalar = {"type": ["string", "number", "boolean", "null"]}
     field = dict.fromkeys(("old", "new"), or_none(TEXT)) | dict.fromkeys(("name", "old_where", "new_where"), TEXT)
-    number = {"name": TEXT, "old": scalar, "new": scalar, "change": UNKNOWN}
     term = {"tree": {"enum": ["step", "memory", "wallclock"]}, "name": TEXT, "label": TEXT}
     return closed(
         {
@@ -26,8 +34,8 @@ def result() -> dict[str, Any]:
             "fields": items(closed(field)),
             "alone": items(closed({"name": TEXT, "changes": closed(dict.fromkeys(ALONE, UNKNOWN)), "problem": TEXT})),
             "remarks": items(closed(field)),
-            "values": items(closed(number)),
-            "results": items(closed(number)),
+            "values": items(number()),
+            "results": items(number()),
             "terms": items(closed(term | dict.fromkeys(("old", "new", "change", "share_of_whole"), NUMBER))),
             "results_within_threshold": COUNT,
         }

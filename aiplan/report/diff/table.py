@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 
 def table(answer: Difference, look: Look) -> str:
     """Return a difference as text."""
-    return draw(look, *_blocks(answer))
+    return draw(look, Text(clean(wording.title(answer)), BOLD), Text(wording.KEY, DIM), *blocks(answer))
 
 
-def _blocks(answer: Difference) -> Iterator[RenderableType]:
-    yield Text(clean(wording.title(answer)), BOLD)
-    yield Text(wording.KEY, DIM)
+def blocks(answer: Difference) -> Iterator[RenderableType]:
+    """Yield a difference block by block, causes first."""
     if answer.fields:
         yield from _block(
             "Changed inputs", ("", "", "old", "new", "where"), [wording.field(one) for one in answer.fields]
