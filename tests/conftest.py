@@ -17,7 +17,7 @@ from aiplan.planning.estimate import estimate
 from aiplan.scenario.files import Place
 from aiplan.scenario.load import resolve_tree
 
-hypothesis.settings.register_profile("suite", max_examples=50)
+hypothesis.settings.register_profile("suite", max_examples=45)
 hypothesis.settings.load_profile("suite")
 
 SETTINGS = (
