@@ -37,7 +37,10 @@ MEGATRON_LM = {"2020": "megatron-lm-2020", "2021": "megatron-lm-2021", "2022": "
 FUSED_EXPERTS = "26.06"
 """Release of Megatron-Bridge from which the kernels round experts are fused."""
 UNFUSED_EXPERTS = "2024"
-"""Last year in which Megatron-Core, under NeMo, sorted tokens by expert with kernels of its own."""
+"""Last year in which Megatron-Core, under NeMo, sorted tokens by expert with kernels of its own.
+
+https://github.com/NVIDIA/Megatron-LM/blob/main/CHANGELOG.md, 0.11: permutation fused by Transformer Engine.
+"""
 UNCOMPILED_LOSS = "2024"
 """Last year in which torchtitan did not compile its loss."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aiplan.core import adaptive, collectives, compose, host, memory, overlap, sharding, transformer, zero
+from aiplan.core import adaptive, collectives, compose, host, memory, overlap, sharding, topology, transformer, zero
 from aiplan.engine import wires
 from aiplan.engine.compressed import Coded, coding_time
 from aiplan.engine.exchange import contention, exchanges, hidden_gradients, scatters, stage_of_a_step
@@ -116,8 +116,9 @@ def _reduction(values: Inputs, whole: Exchanges, *, inside: bool) -> Array:
 def _held_up(values: Inputs) -> Array:
     """Time by which late hosts hold up reductions between nodes that run beside the backward pass."""
     cluster, plan = values.cluster, values.plan
-    ranks = compose.chosen(cluster.accelerators > cluster.accelerators_per_node, cluster.accelerators, 0.0)
-    beside = compose.chosen(plan.reduces_after, 0.0, compose.chosen(plan.data > 1.0, ranks, 0.0))
+    stride = compose.product(plan.tensor, plan.context)
+    crosses = topology.crosses(plan.data, topology.ranks_per_domain(plan.data, stride, cluster.accelerators_per_node))
+    beside = compose.chosen(plan.reduces_after, 0.0, compose.product(crosses, cluster.accelerators))
     time: Array = host.late_reduction_time(cluster.late_reduction, beside)
     return time
 
