@@ -17,9 +17,10 @@ from aiplan.adapters.trainings_csv import (
     unused_training_columns,
 )
 from aiplan.declare import Diagnostics, InputError, Mapping, Scalar, read, read_start
+from aiplan.declare.nearest import did_you_mean
 from aiplan.declare.patch import set_node
 from aiplan.planning.variants import STDIN, Source, read_any_model
-from aiplan.scenario.files import PUBLISHED, TRAININGS, UNSEEN, Place, find_in_library
+from aiplan.scenario.files import PUBLISHED, TRAININGS, UNSEEN, Place, find_in_library, library_ids
 from aiplan.scenario.runs import MeasuredRun, published_files, resolve_run, runs_of
 
 if TYPE_CHECKING:
@@ -105,7 +106,9 @@ def _text(place: Place, diagnostics: Diagnostics) -> Iterator[tuple[Place, bytes
         yield place, read_start(place.path)
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "it is no path"
-        diagnostics.error("AIP113", f"cannot read '{place.name}': {reason}", hint="give a file or folder of runs")
+        known = [UNSEEN, *library_ids(PUBLISHED), *library_ids(UNSEEN)]
+        hint = did_you_mean(place.name, known) or "give a file or folder of runs"
+        diagnostics.error("AIP113", f"cannot read '{place.name}': {reason}", hint=hint)
 
 
 def _runs(

@@ -34,3 +34,9 @@ def test_each_is_predicted_or_left_out_for_a_reason(unseen):
 def test_one_file_of_them_by_name():
     (run, *_) = measured_runs([Source("fms-fsdp")], Catalog(), Diagnostics())
     assert run.source == "fms-fsdp"
+
+
+def test_a_name_with_a_typo_finds_what_was_meant():
+    found = Diagnostics()
+    assert measured_runs([Source("unsen")], Catalog(), found) == []
+    assert [item.hint for item in found.items] == ["did you mean 'unseen'?"]
